@@ -16,7 +16,7 @@ extension LanyardClient {
                 let line = try JSONDecoding.value(PairingLine.self, from: line, unknownKeys: .ignore)
                 switch line {
                 case .paired, .failed: isEnded = true
-                case .waiting, .devices, .code, .confirmed: break
+                case .waiting, .devices, .choose, .code, .confirmed: break
                 }
                 try await ClientConnection.handing { try await body(line) }
             }
@@ -24,8 +24,8 @@ extension LanyardClient {
         }
         guard isEnded else {
             throw ControlError(
-                .connectionLost, "The agent went away while it paired. Nothing was paired.",
-                hint: "Start it again: lanyardd")
+                .connectionLost, "The agent went away while it paired.",
+                hint: "Start it again: lanyardd. Then `lanyard devices` tells whether the pairing was done.")
         }
     }
 

@@ -186,8 +186,10 @@ package final class Agent: Sendable {
         try await onLoop { [self] in running.codes.step(id, input) }
     }
 
-    /// Returns the newest pairing by typed codes, also after its end; nil before the first.
-    package func pairing() async throws -> PairingView? { try await onLoop { [self] in running.codes.view } }
+    /// Returns a pairing by typed codes as it is, or as it ended; the newest for nil.
+    package func pairing(_ id: UInt64? = nil) async throws -> PairingView? {
+        try await onLoop { [self] in running.codes.view(id) }
+    }
 
     /// - Returns: false when the address was known already.
     package func addAddress(host: String, port: UInt16) async throws -> Bool {

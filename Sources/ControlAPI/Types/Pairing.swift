@@ -69,8 +69,10 @@ public struct PairingDevice: Codable, Hashable, Sendable {
 public enum PairingLine: Equatable, Sendable {
     /// The first line: this device is open for a pairing until then.
     case waiting(expires: Timestamp)
-    /// The devices that pair, and others on the network, after each change. If several pair, the person chooses one.
+    /// The devices that pair, and others on the network, after each change.
     case devices([PairingDevice])
+    /// The devices of which the person has to choose one: several pair, or none that was asked for.
+    case choose([PairingDevice])
     /// The code of this screen; that of the other one is to be typed.
     case code(String, peer: PairingPeer)
     /// The typed code is right; the same is missing on the other device.
@@ -103,12 +105,13 @@ extension PairingLine: Codable {
         case event, expires, devices, code, peer, device, name, role, message, hint
     }
 
-    /// Reads an object whose `event` is `waiting`, `devices`, `code`, `confirmed`, `paired` or `failed`.
+    /// Reads an object whose `event` is `waiting`, `devices`, `choose`, `code`, `confirmed`, `paired` or `failed`.
     public init(from decoder: any Decoder) throws {
         let container = try decoder.container(keyedBy: Key.self)
         switch try container.decode(String.self, forKey: .event) {
         case "waiting": self = .waiting(expires: try container.decode(Timestamp.self, forKey: .expires))
         case "devices": self = .devices(try container.decode([PairingDevice].self, forKey: .devices))
+        case "choose": self = .choose(try container.decode([PairingDevice].self, forKey: .devices))
         case "code":
             self = .code(
                 try container.decode(String.self, forKey: .code),
@@ -140,6 +143,9 @@ extension PairingLine: Codable {
             try container.encode(expires, forKey: .expires)
         case .devices(let devices):
             try container.encode("devices", forKey: .event)
+            try container.encode(devices, forKey: .devices)
+        case .choose(let devices):
+            try container.encode("choose", forKey: .event)
             try container.encode(devices, forKey: .devices)
         case .code(let code, let peer):
             try container.encode("code", forKey: .event)

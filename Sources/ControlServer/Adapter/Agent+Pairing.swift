@@ -3,39 +3,58 @@ package import SyncAgent
 import SyncCore
 import SyncModel
 
-// Pairing by typed codes, as the control API words it.
-extension Agent {
-    /// Opens this device for a pairing, until it ends or `cancelPairing`.
-    ///
-    /// - Parameter word: a name, the beginning of an id, or an address; nil: any device.
-    /// - Returns: the id of the pairing.
-    package func openPairing(with word: String?, role: Role) async throws(ControlError) -> UInt64 {
-        guard role == .writer else {
+/// The device that a person wants to pair with, from the words of a request.
+package struct PairingWish: Sendable {
+    let wish: PairingMachine.Wish
+    var address: HostPort?
+
+    /// A host name has at most 253 bytes, and a port six more with its colon.
+    private static let longestWord = 259
+
+    /// Throws `invalid_argument`.
+    package init(_ request: PairRequest) throws(ControlError) {
+        guard request.role ?? .writer == .writer else {
             throw ControlError(
                 .invalidArgument, "Only writers can be paired by this version.", hint: "Leave out --role.")
         }
-        let wish: PairingMachine.Wish
-        var address: HostPort?
-        if let word {
-            guard (1...Self.longestWish).contains(word.utf8.count) else {
-                throw ControlError(
-                    .invalidArgument, "A device is named by 1 to \(Self.longestWish) bytes.",
-                    hint: "Leave it out to pair with any device.")
-            }
-            // An IPv4 address alone means the usual port; a device name may look like a host name.
-            let isIPv4 = word.contains(".") && word.utf8.allSatisfy { (0x30...0x39).contains($0) || $0 == 0x2E }
-            address = try? HostPort(parsing: isIPv4 ? "\(word):\(AgentConfiguration.defaultPort)" : word)
-            wish = address == nil ? .named(word) : .atNamedAddress
-        } else {
+        guard let word = request.device else {
             wish = .any
+            return
         }
-        return try await controlled { [address] in
-            try await openPairing(wish, at: address.map { Endpoint(host: $0.host, port: UInt16($0.port)) })
+        guard (1...Self.longestWord).contains(word.utf8.count) else {
+            throw ControlError(
+                .invalidArgument, "A device is named by 1 to \(Self.longestWord) bytes.",
+                hint: "Leave it out to pair with any device.")
+        }
+        // An IPv4 address alone means the usual port; a device name may look like a host name.
+        let isIPv4 = word.contains(".") && word.utf8.allSatisfy { (0x30...0x39).contains($0) || $0 == 0x2E }
+        let text = isIPv4 ? "\(word):\(AgentConfiguration.defaultPort)" : word
+        if let address = try? HostPort(parsing: text), !address.host.contains("["), !address.host.contains("]") {
+            self.address = address
+            wish = .atNamedAddress
+        } else {
+            wish = .named(word)
         }
     }
+}
 
-    /// A host name has at most 253 bytes, and a port six more with its colon.
-    private static var longestWish: Int { 259 }
+// Pairing by typed codes, as the control API words it.
+extension Agent {
+    /// Throws `already_pairing` while a pairing runs.
+    package func checkPairing() async throws(ControlError) {
+        guard let view = try await controlled({ try await pairing() }), view.outcome == nil else { return }
+        throw ControlError(agent: AgentError.alreadyPairing, directory: "")
+    }
+
+    /// Opens this device for a pairing, until it ends or `cancelPairing`. Throws `already_pairing`.
+    ///
+    /// - Returns: the id of the pairing.
+    package func openPairing(_ wish: PairingWish) async throws(ControlError) -> UInt64 {
+        try await controlled {
+            try await openPairing(
+                wish.wish, at: wish.address.map { Endpoint(host: $0.host, port: UInt16($0.port)) })
+        }
+    }
 
     /// Chooses one of the devices that pair. Throws `not_pairing` and `unknown_device`.
     package func choosePairing(_ word: String) async throws(ControlError) {
@@ -56,6 +75,10 @@ extension Agent {
                 .invalidArgument, "A code has six digits.", hint: "Type the six digits on the other screen.")
         }
         let view = try await runningPairing()
+        guard digits != view.code else {
+            throw ControlError(
+                .invalidArgument, "That is the code of this screen.", hint: "Type the six digits on the other screen.")
+        }
         guard view.code != nil, !view.isConfirmed else {
             throw ControlError(
                 .notPairing, "No code is asked for right now.", hint: "Wait until this device shows its own code.")

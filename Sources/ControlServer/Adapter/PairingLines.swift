@@ -8,6 +8,8 @@ struct PairingLines {
     let agent: Agent
     private var hasBegun = false
     private var devices: [PairingDevice] = []
+    /// The devices that the person was asked about last.
+    private var choices: [PairingDevice] = []
     private var code: String?
     private var isConfirmed = false
 
@@ -24,6 +26,11 @@ struct PairingLines {
             devices = found
             lines.append(.devices(found))
         }
+        let ready = view.needsChoice ? found.filter { $0.id != nil } : []
+        if ready != choices, view.outcome == nil {
+            choices = ready
+            if !ready.isEmpty { lines.append(.choose(ready)) }
+        }
         if let peer = view.peer, view.code != code {
             code = view.code
             if let code { lines.append(.code(code, peer: PairingPeer(peer))) }
@@ -35,7 +42,7 @@ struct PairingLines {
         switch view.outcome {
         case nil: break
         case .paired(let peer): lines.append(.paired(device: "\(peer.device)", name: peer.name, role: .writer))
-        case .some(let outcome): lines.append(.failed(ControlError(pairing: outcome)))
+        case .some(let outcome): lines.append(.failed(ControlError(pairing: outcome, isConfirmed: view.isConfirmed)))
         }
         return lines
     }
@@ -56,52 +63,64 @@ extension PairingPeer {
 }
 
 extension ControlError {
-    /// The end of a pairing in which nothing was paired.
-    fileprivate init(pairing outcome: PairingOutcome) {
+    /// The end of a pairing that is not whole.
+    ///
+    /// - Parameter isConfirmed: the right code was typed here, so the other device may have finished.
+    fileprivate init(pairing outcome: PairingOutcome, isConfirmed: Bool) {
         let again = "For new codes, type on both devices: lanyard pair"
+        let between = ". If it was typed right, another machine stands between the two: use another network."
+        let unknown = "If `lanyard devices` on one of them does not list the other, type on both: lanyard pair"
+        let (rest, hint) =
+            isConfirmed
+            ? ("This device did not finish; whether the other one did is not known.", unknown)
+            : ("Nothing was paired.", again)
         switch outcome {
         case .paired(let peer):
-            self.init(.alreadyExists, "\(peer.name) is paired.", hint: "See: lanyard devices")
+            self.init(.alreadyExists, "\(peer.spoken) is paired.", hint: "See: lanyard devices")
         case .wrongCode(let peer):
             self.init(
-                .wrongCode, "That is not the code on the screen of \(peer.name). Nothing was paired.",
-                hint: again + ". If it was typed right, another machine stands between the two: use another network.")
+                .wrongCode, "That is not the code on the screen of \(peer.spoken). Nothing was paired.",
+                hint: again + between)
         case .endedThere(let peer, .wrongCode):
             self.init(
-                .wrongCode, "A wrong code was typed on \(peer.name). Nothing was paired.",
-                hint: again + ". If it was typed right, another machine stands between the two: use another network.")
+                .wrongCode, "A wrong code was typed on \(peer.spoken). Nothing was paired.", hint: again + between)
         case .endedThere(let peer, .cancelled):
-            self.init(.pairingEnded, "Pairing was stopped on \(peer.name). Nothing was paired.", hint: again)
+            self.init(.pairingEnded, "Pairing was stopped on \(peer.spoken). \(rest)", hint: hint)
         case .endedThere(let peer, .timedOut):
-            self.init(.timedOut, "The time to pair is over on \(peer.name). Nothing was paired.", hint: again)
+            self.init(.timedOut, "The time to pair is over on \(peer.spoken). \(rest)", hint: hint)
         case .endedThere(let peer, .notAdmitted):
             self.init(
-                .pairingEnded, "\(peer.name) could not write this device down.",
+                .pairingEnded, "\(peer.spoken) could not write this device down.",
                 hint: "See `lanyard doctor` there. " + again)
         case .endedThere(let peer, .choseAnother), .endedThere(let peer, .other):
-            self.init(.pairingEnded, "\(peer.name) ended the pairing. Nothing was paired.", hint: again)
+            self.init(.pairingEnded, "\(peer.spoken) ended the pairing. \(rest)", hint: hint)
         case .connectionLost(let peer):
-            self.init(
-                .pairingEnded, "The connection to \(peer.name) broke. Nothing was paired.", hint: again)
+            self.init(.pairingEnded, "The connection to \(peer.spoken) broke. \(rest)", hint: hint)
         case .halfPaired(let peer):
             self.init(
-                .pairingEnded, "\(peer.name) is paired on this device; whether it finished there is not known.",
-                hint: "If `lanyard devices` there does not list this device, type on both again: lanyard pair")
+                .pairingEnded, "\(peer.spoken) is paired on this device; whether it finished there is not known.",
+                hint: unknown)
         case .notAdmitted(let peer):
             self.init(
-                .storeFailed, "\(peer.name) could not be written down here.",
+                .storeFailed, "\(peer.spoken) could not be written down here.",
                 hint: "See `lanyard doctor` and `lanyard logs`. " + again)
         case .timedOut:
             self.init(
-                .timedOut, "No pairing within 120 seconds.",
-                hint:
-                    "Is `lanyard pair` typed on the other device, too, and are both on one network? With its address: "
-                    + "lanyard pair HOST:PORT")
+                .timedOut, "No pairing within 120 seconds. \(rest)",
+                hint: isConfirmed
+                    ? unknown
+                    : "Is `lanyard pair` typed on the other device, too, and are both on one network? With its address: "
+                        + "lanyard pair HOST:PORT")
         case .tooManyTries:
             self.init(
                 .pairingEnded, "Three exchanges were broken off before a code was shown. Nothing was paired.",
                 hint: again + ". If it happens again, another machine disturbs: use another network.")
-        case .cancelled: self.init(.cancelled, "Pairing was stopped. Nothing was paired.", hint: again)
+        case .cancelled: self.init(.cancelled, "Pairing was stopped. \(rest)", hint: hint)
         }
     }
+}
+
+extension PairingCandidate {
+    /// The device in a sentence: its name, which it chose itself, and the beginning of its id.
+    fileprivate var spoken: String { name.isEmpty ? device.shortID : "\(name) (\(device.shortID))" }
 }

@@ -11,10 +11,11 @@ struct PairingRoutes: Sendable {
         [
             Route(.post, "/v1/pairing") { [agent] request throws(ControlError) in
                 let body = try await request.body(PairRequest.self)
+                let wish = try PairingWish(body)
                 // Before the answer begins, so that a refusal has a status of its own.
-                let pairing = try await agent.openPairing(with: body.device, role: body.role ?? .writer)
+                try await agent.checkPairing()
                 return request.stream(request.format == .lines ? .lines : .serverSentEvents) {
-                    try await Self.follow(pairing, of: agent, to: &$0)
+                    try await Self.follow(try await agent.openPairing(wish), of: agent, to: &$0)
                 }
             },
             Route(.put, "/v1/pairing/device") { [agent] request throws(ControlError) in
@@ -34,7 +35,7 @@ struct PairingRoutes: Sendable {
             var lines = PairingLines(agent: agent)
             while true {
                 let version = agent.pairingSignal.version
-                guard let view = try await agent.pairing(), view.id == pairing else { return }
+                guard let view = try await agent.pairing(pairing) else { return }
                 let next = lines.next(view)
                 if !next.isEmpty { try await writer.write(next.map { JSONEncoding.bytes($0) }) }
                 if view.outcome != nil { return }

@@ -10,7 +10,7 @@ import SyncTransport
 /// One pairing at a time. It decides only whom to dial; the rest is `PairingMachine`'s. Confined to the agent's event loop.
 final class CodesDriver {
     /// The time between two dials to the same device or address.
-    private static let redialGap = TimeAmount.seconds(1)
+    private static let redialGap = Tick.Span.seconds(1)
 
     /// A pairing that runs.
     private final class Pairing {
@@ -19,8 +19,7 @@ final class CodesDriver {
         let address: HostPort?
         var timer: DeadlineTimer
         var redial: RepeatedTask?
-        /// What is dialled: the instance of a record, or an address that a person gave.
-        var dials: [String: Dial] = [:]
+        var dials: [Target: Dial] = [:]
         /// The devices behind links, from their offers on.
         var offers: [UInt64: PairingLinks.Offer] = [:]
 
@@ -32,8 +31,19 @@ final class CodesDriver {
         }
     }
 
+    /// A device that is dialled, by the way it is known.
+    private enum Target: Hashable {
+        /// The address that the person named for this pairing.
+        case named
+        /// An address that a person gave this device earlier.
+        case given(HostPort)
+        /// The instance of a record.
+        case record(String)
+    }
+
     private struct Dial {
         var link: UInt64?
+        var nextAt = Tick.milliseconds(0)
         /// The number of dials so far; the addresses take turns.
         var count = 0
         /// The device that answered last.
@@ -47,7 +57,9 @@ final class CodesDriver {
     private let signal: ChangeSignal
     private var running: Pairing?
     /// The newest pairing, also after its end.
-    private(set) var view: PairingView?
+    private var view: PairingView?
+    /// The one before it, for a reader that has not seen its end.
+    private var viewBefore: PairingView?
     /// The view that the signal was touched for last.
     private var shown: PairingView?
     private var lastID: UInt64 = 0
@@ -85,6 +97,7 @@ final class CodesDriver {
         let pairing = Pairing(
             machine: machine, links: links, address: address, timer: DeadlineTimer(eventLoop: loop.eventLoop))
         running = pairing
+        viewBefore = view
         lastID += 1
         view = PairingView(
             id: lastID,
@@ -95,6 +108,12 @@ final class CodesDriver {
         dial(pairing)
         updateView(pairing)
         return lastID
+    }
+
+    /// Returns a pairing as it is, or as it ended; the newest for nil.
+    func view(_ id: UInt64?) -> PairingView? {
+        guard let id else { return view }
+        return [view, viewBefore].compactMap(\.self).first { $0.id == id }
     }
 
     /// Takes what a person did. Ignored unless this pairing runs.
@@ -118,7 +137,12 @@ final class CodesDriver {
         links.offer = { [weak self, weak pairing] link, offer in
             guard let self, let pairing else { return }
             pairing.offers[link] = offer
-            step(pairing, .offered(ConnectionID(rawValue: link), candidate(offer, pairing), nonce: Self.nonce()))
+            let isNamed = pairing.dials[.named]?.device == offer.device.deviceID
+            step(
+                pairing,
+                .offered(
+                    ConnectionID(rawValue: link), PairingCandidate(offer), nonce: Self.nonce(),
+                    isAtNamedAddress: isNamed))
         }
         links.received = { [weak self, weak pairing] link, message in
             guard let self, let pairing else { return }
@@ -133,7 +157,8 @@ final class CodesDriver {
             step(pairing, .tick)
         }
         let driver = NIOLoopBound(self, eventLoop: loop.eventLoop)
-        pairing.redial = loop.eventLoop.scheduleRepeatedTask(initialDelay: Self.redialGap, delay: Self.redialGap) { _ in
+        let gap = TimeAmount.nanoseconds(Self.redialGap.nanoseconds)
+        pairing.redial = loop.eventLoop.scheduleRepeatedTask(initialDelay: gap, delay: gap) { _ in
             if let running = driver.value.running { driver.value.dial(running) }
         }
         pairing.timer.schedule(pairing.machine.nextDeadline)
@@ -142,13 +167,6 @@ final class CodesDriver {
     private static func nonce() -> [UInt8] {
         var generator = SystemRandomNumberGenerator()
         return (0..<PairingTranscript.nonceByteCount).map { _ in UInt8.random(in: .min ... .max, using: &generator) }
-    }
-
-    private func candidate(_ offer: PairingLinks.Offer, _ pairing: Pairing) -> PairingCandidate {
-        let isNamed = pairing.address != nil && pairing.dials[Self.namedKey]?.device == offer.device.deviceID
-        return PairingCandidate(
-            side: offer.side, device: offer.device.deviceID, name: offer.device.name, memberCount: offer.memberCount,
-            address: offer.remote.description, isAtNamedAddress: isNamed)
     }
 
     private func handleEnded(_ link: UInt64, _ pairing: Pairing) {
@@ -169,10 +187,10 @@ final class CodesDriver {
         case .send(let link, let message): pairing.links.send(link.rawValue, message)
         case .close(let link):
             pairing.links.close(link.rawValue)
+            pairing.offers[link.rawValue] = nil
             for key in pairing.dials.keys where pairing.dials[key]?.link == link.rawValue {
                 pairing.dials[key]?.link = nil
             }
-        case .candidates: break  // `updateView` asks for them.
         case .show(let code, let peer):
             view?.code = code
             view?.peer = peer
@@ -218,9 +236,6 @@ final class CodesDriver {
 // MARK: - Dialling
 
 extension CodesDriver {
-    /// The key of the address that the person named, among `dials`.
-    private static let namedKey = "address"
-
     private func handleRecordsChanged() {
         guard let running else { return }
         dial(running)
@@ -230,26 +245,28 @@ extension CodesDriver {
     /// Dials each device that says it pairs, and each address that a person gave, unless a link with it is up.
     private func dial(_ pairing: Pairing) {
         let linked = Set(pairing.offers.values.map(\.device.deviceID))
-        for (key, addresses) in targets(pairing) {
-            var dial = pairing.dials[key] ?? Dial()
+        let now = loop.now
+        for (target, addresses) in targets(pairing) where !addresses.isEmpty {
+            var dial = pairing.dials[target] ?? Dial()
             let isLinked = dial.device.map(linked.contains) ?? false
-            guard dial.link == nil, !isLinked, !addresses.isEmpty else { continue }
+            guard dial.link == nil, !isLinked, dial.nextAt <= now else { continue }
             dial.link = pairing.links.dial(addresses[dial.count % addresses.count])
+            dial.nextAt = now + Self.redialGap
             dial.count += 1
-            pairing.dials[key] = dial
+            pairing.dials[target] = dial
         }
     }
 
-    private func targets(_ pairing: Pairing) -> [(key: String, addresses: [HostPort])] {
-        var targets: [(key: String, addresses: [HostPort])] = []
-        if let address = pairing.address { targets.append((Self.namedKey, [address])) }
-        for (instance, neighbour) in discovery.neighbours where neighbour.isPairing {
-            targets.append((instance, neighbour.addresses))
-        }
+    private func targets(_ pairing: Pairing) -> [(Target, [HostPort])] {
+        var targets: [(Target, [HostPort])] = []
+        if let address = pairing.address { targets.append((.named, [address])) }
         for address in members.staticAddresses where address != pairing.address {
-            targets.append((address.description, [address]))
+            targets.append((.given(address), [address]))
         }
-        return targets.sorted { $0.key < $1.key }
+        for (instance, neighbour) in discovery.neighbours.sorted(by: { $0.key < $1.key }) where neighbour.isPairing {
+            targets.append((.record(instance), neighbour.addresses))
+        }
+        return targets
     }
 }
 
@@ -259,6 +276,7 @@ extension CodesDriver {
     private func updateView(_ pairing: Pairing) {
         guard running === pairing, var next = view else { return }
         next.devices = devices(pairing)
+        next.needsChoice = pairing.machine.needsChoice
         guard next != shown else { return }
         view = next
         shown = next
@@ -275,18 +293,29 @@ extension CodesDriver {
             let instances = neighbours.filter { !listens.isDisjoint(with: $0.value.addresses) }.map(\.key)
             foundHere.formUnion(instances)
             let via: PairingView.Via =
-                candidate.isAtNamedAddress ? .address : instances.isEmpty ? .incoming : .multicast
+                pairing.machine.isAtNamedAddress(candidate.device)
+                ? .address : instances.isEmpty ? .incoming : .multicast
+            // An address at which it listens says more than the one that it dialled from.
+            let announced = instances.sorted().compactMap { neighbours[$0]?.addresses.first?.description }.first
             return PairingView.Device(
-                device: candidate.device, name: candidate.name, address: candidate.address, via: via,
+                device: candidate.device, name: candidate.name, address: announced ?? candidate.address, via: via,
                 isMember: loop.core.membership[candidate.device] != nil)
         }
         for (instance, neighbour) in neighbours.sorted(by: { $0.value.hostName < $1.value.hostName })
-        where !foundHere.contains(instance) {
+        where !neighbour.isMember && !foundHere.contains(instance) {
             devices.append(
                 PairingView.Device(
                     device: nil, name: neighbour.hostName, address: neighbour.addresses.first?.description ?? "",
                     via: .multicast, isMember: false))
         }
         return devices
+    }
+}
+
+extension PairingCandidate {
+    fileprivate init(_ offer: PairingLinks.Offer) {
+        self.init(
+            side: offer.side, device: offer.device.deviceID, name: offer.device.name, memberCount: offer.memberCount,
+            address: offer.remote.description)
     }
 }

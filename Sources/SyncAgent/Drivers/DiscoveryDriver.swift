@@ -146,25 +146,27 @@ final class DiscoveryDriver {
     /// The addresses at which agents outside our group may be dialled, IPv4 first.
     var strangerAddresses: [HostPort] { Self.addresses(of: records.values.filter { !isMembers($0) }) }
 
-    /// An agent outside our group as its records show it.
+    /// An agent on the network as its records show it.
     struct Neighbour {
         let hostName: String
         /// IPv4 first.
         let addresses: [HostPort]
         /// True while a person at it pairs by typed codes.
         let isPairing: Bool
+        /// True if the tag is one of our group. Another device may know our group while we do not know it as a member.
+        let isMember: Bool
     }
 
-    /// Agents on the network that are not of our group, by the names of their instances.
+    /// The agents on the network, by the names of their instances.
     var neighbours: [String: Neighbour] {
-        Dictionary(grouping: records.values.filter { !isMembers($0) }, by: \.key.instance).mapValues { records in
+        Dictionary(grouping: records.values, by: \.key.instance).mapValues { records in
             Neighbour(
                 hostName: records.map(\.hostName).min() ?? "", addresses: Self.addresses(of: records),
-                isPairing: records.contains { $0.text.isPairing })
+                isPairing: records.contains { $0.text.isPairing }, isMember: records.contains(where: isMembers))
         }
     }
 
-    private static func addresses(of records: [DiscoveryRecord]) -> [HostPort] {
+    private static func addresses(of records: some Sequence<DiscoveryRecord>) -> [HostPort] {
         let addresses = records.flatMap { record in
             record.addresses.compactMap { HostPort(host: $0, port: Int(record.port)) }
         }

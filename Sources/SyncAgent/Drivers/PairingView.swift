@@ -29,6 +29,8 @@ package struct PairingView: Sendable, Equatable {
     /// Wall clock.
     package let expiresMilliseconds: Int64
     package var devices: [Device] = []
+    /// True if devices pair and the person has to choose one.
+    package var needsChoice = false
     /// The six digits of this screen; nil until the exchange shows them.
     package var code: String?
     package var peer: PairingCandidate?

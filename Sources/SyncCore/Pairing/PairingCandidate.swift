@@ -10,19 +10,15 @@ package struct PairingCandidate: Hashable, Sendable {
     package let memberCount: UInt64
     /// The address of the link, in text form.
     package let address: String
-    /// True if the person named this address as the one to pair with.
-    package let isAtNamedAddress: Bool
 
     package init(
-        side: PairingTranscript.Side, device: DeviceID, name: String, memberCount: UInt64, address: String,
-        isAtNamedAddress: Bool
+        side: PairingTranscript.Side, device: DeviceID, name: String, memberCount: UInt64, address: String
     ) {
         self.side = side
         self.device = device
         self.name = name
         self.memberCount = memberCount
         self.address = address
-        self.isAtNamedAddress = isAtNamedAddress
     }
 }
 

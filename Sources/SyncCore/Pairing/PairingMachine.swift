@@ -14,9 +14,13 @@ package struct PairingMachine: Sendable {
         package var tries = 3
         /// The time in which further devices may appear before the only one is chosen.
         package var settling: Tick.Span = .seconds(1)
+        /// The time in which the committer opens its nonce after the answer.
+        package var opening: Tick.Span = .seconds(5)
         /// The time from the second code on in which both devices write the member down.
         package var admission: Tick.Span = .seconds(15)
-        package var candidates = 16
+        /// Links to devices that may be chosen. As many more are kept for the device that the person named.
+        package var links = 16
+        package var linksPerDevice = 2
 
         package init() {}
     }
@@ -31,7 +35,9 @@ package struct PairingMachine: Sendable {
 
     package enum Input: Hashable, Sendable {
         /// A link is up and its offer came. The nonce is 32 fresh random bytes for the link's exchange.
-        case offered(ConnectionID, PairingCandidate, nonce: [UInt8])
+        ///
+        /// - Parameter isAtNamedAddress: the link leads to the address that the person named.
+        case offered(ConnectionID, PairingCandidate, nonce: [UInt8], isAtNamedAddress: Bool)
         case received(ConnectionID, PairingMessage)
         case closed(ConnectionID)
         /// The person chose one of the candidates.
@@ -49,8 +55,6 @@ package struct PairingMachine: Sendable {
         case send(ConnectionID, PairingMessage)
         /// Close the link after what was sent is written.
         case close(ConnectionID)
-        /// The devices to choose from have changed; sorted by name and id.
-        case candidates([PairingCandidate])
         /// Show this device's code, and ask for the other's.
         case show(code: String, PairingCandidate)
         /// The typed code is right; the other device's answer is missing.
@@ -87,8 +91,11 @@ package struct PairingMachine: Sendable {
         var isAdmissionAsked = false
         var isAdmittedHere = false
         var isAdmittedThere = false
-        /// The link broke, or the peer ended the exchange, while the member was being written down.
-        var isLinkGone = false
+        /// Set if the link broke, or one side ended the exchange, while the member was being written down.
+        var end: PairingOutcome?
+
+        /// True from the request to the store to its answer: nothing else ends the pairing meanwhile.
+        var isBeingAdmitted: Bool { isAdmissionAsked && !isAdmittedHere }
     }
 
     private enum Stage: Sendable {
@@ -111,8 +118,16 @@ package struct PairingMachine: Sendable {
     private var links: [ConnectionID: Link] = [:]
     private var chosen: DeviceID?
     private var isChosenByPerson = false
-    /// The time from which the only candidate is chosen by itself.
+    /// The time at which the only candidate is chosen by itself; nil before the first candidate, and from then on.
     private var choiceAt: Tick?
+    /// True from `choiceAt` on: a candidate is chosen as soon as it is the only one.
+    private var isSettled = false
+    /// The devices that were met at the address that the person named.
+    private var atNamedAddress: Set<DeviceID> = []
+    /// Devices that left an exchange unopened: they are not chosen by themselves again.
+    private var silent: Set<DeviceID> = []
+    /// The time until which the committer may open; while `answered`.
+    private var openingDeadline: Tick?
     private var triesLeft: Int
     private var effects: [Effect] = []
 
@@ -145,11 +160,24 @@ package struct PairingMachine: Sendable {
             .sorted { ($0.name, $0.device) < ($1.name, $1.device) }
     }
 
-    /// The time at which `tick` is due.
+    /// True if devices pair right now and the person has to choose one of them.
+    package var needsChoice: Bool {
+        guard case .looking = stage, chosen == nil else { return false }
+        return isSettled && !links.isEmpty
+    }
+
+    /// True if the device was met at the address that the person named.
+    package func isAtNamedAddress(_ device: DeviceID) -> Bool { atNamedAddress.contains(device) }
+
+    /// The time at which `tick` is due; later than that of the last step.
     package var nextDeadline: Tick? {
-        if isEnded { return nil }
-        guard case .looking = stage, chosen == nil, let choiceAt else { return deadline }
-        return min(choiceAt, deadline)
+        switch stage {
+        case .looking: chosen == nil ? min(choiceAt ?? deadline, deadline) : deadline
+        case .committed: deadline
+        case .answered: min(openingDeadline ?? deadline, deadline)
+        case .comparing(let comparison): comparison.isBeingAdmitted ? nil : deadline
+        case .ended: nil
+        }
     }
 
     /// Takes an input and returns the effects, in order. After `ended` it returns none.
@@ -157,13 +185,15 @@ package struct PairingMachine: Sendable {
         effects = []
         if isEnded { return [] }
         switch input {
-        case .offered(let id, let candidate, let nonce): handleOffer(id, candidate, nonce, at: now)
+        case .offered(let id, let candidate, let nonce, let isAtNamedAddress):
+            if isAtNamedAddress { atNamedAddress.insert(candidate.device) }
+            handleOffer(id, candidate, nonce, at: now)
         case .received(let id, let message): handle(message, on: id, at: now)
         case .closed(let id): handleClosed(id, at: now)
-        case .chose(let device): choose(device)
+        case .chose(let device): choose(device, at: now)
         case .typed(let code): handleTyped(code, at: now)
         case .admitted(let isDone): handleAdmitted(isDone)
-        case .cancelled: end(.cancelled, saying: .cancelled)
+        case .cancelled: handleCancelled()
         case .tick: break
         }
         handleTime(now)
@@ -178,16 +208,21 @@ extension PairingMachine {
         _ id: ConnectionID, _ candidate: PairingCandidate, _ nonce: [UInt8], at now: Tick
     ) {
         precondition(nonce.count == PairingTranscript.nonceByteCount, "a nonce has 32 bytes")
-        // The committer keeps one link with each device. The answerer takes the one on which the commitment comes.
-        let isDuplicate =
-            device < candidate.device && links.values.contains { $0.candidate.device == candidate.device }
-        guard candidate.device != device, !isDuplicate, links.count < rules.candidates else {
+        let open = links.filter { $0.value.candidate.device == candidate.device }.keys.sorted()
+        let limit = isWished(candidate) && wish != .any ? 2 * rules.links : rules.links
+        guard candidate.device != device, links.count < limit, open.count < rules.linksPerDevice else {
             return effects.append(.close(id))
         }
+        if device < candidate.device, let older = open.first {
+            // The committer keeps one link with each device, the newer one: the older may be dead without a word. The
+            // answerer takes the one on which the commitment comes.
+            guard exchangeLink != older else { return effects.append(.close(id)) }
+            links[older] = nil
+            effects.append(.close(older))
+        }
         links[id] = Link(candidate: candidate, nonce: nonce)
-        if choiceAt == nil { choiceAt = now + rules.settling }
-        tellCandidates()
-        begin()
+        if choiceAt == nil, !isSettled { choiceAt = now + rules.settling }
+        begin(at: now)
     }
 
     private mutating func handleClosed(_ id: ConnectionID, at now: Tick) {
@@ -196,18 +231,16 @@ extension PairingMachine {
         case .committed(let exchange) where exchange.link == id: stage = .looking
         case .answered(let exchange) where exchange.link == id: breakOff()
         case .comparing(var comparison) where comparison.exchange.link == id:
-            comparison.isLinkGone = true
+            let peer = comparison.exchange.candidate
+            comparison.end = comparison.end ?? .halfPaired(peer)
             stage = .comparing(comparison)
-            if !comparison.isAdmissionAsked {
-                end(.connectionLost(comparison.exchange.candidate))
-            } else if comparison.isAdmittedHere {
-                end(.halfPaired(comparison.exchange.candidate))
+            if !comparison.isBeingAdmitted {
+                end(comparison.isAdmittedHere ? .halfPaired(peer) : .connectionLost(peer))
             }
         case .looking, .committed, .answered, .comparing, .ended: break
         }
         forgetChoice(of: link.candidate.device, at: now)
-        tellCandidates()
-        begin()
+        begin(at: now)
     }
 
     /// A device chosen by itself that went away is no choice any more.
@@ -215,53 +248,67 @@ extension PairingMachine {
         guard chosen == device, !isChosenByPerson, !links.values.contains(where: { $0.candidate.device == device })
         else { return }
         chosen = nil
+        isSettled = false
         choiceAt = now + rules.settling
     }
 
-    private mutating func choose(_ device: DeviceID) {
+    private mutating func choose(_ device: DeviceID, at now: Tick) {
         switch stage {
         case .looking: break
-        case .committed(let exchange):
+        case .committed(let exchange), .answered(let exchange):
             if exchange.candidate.device == device {
                 isChosenByPerson = true
                 return
             }
             effects += [.send(exchange.link, .ended(.choseAnother)), .close(exchange.link)]
             links[exchange.link] = nil
-            stage = .looking
-        case .answered, .comparing, .ended: return
+            if case .answered = stage { breakOff() } else { stage = .looking }
+            guard !isEnded else { return }
+        case .comparing, .ended: return
         }
         chosen = device
         isChosenByPerson = true
-        begin()
+        begin(at: now)
+    }
+
+    private mutating func handleCancelled() {
+        guard case .comparing(var comparison) = stage, comparison.isAdmissionAsked else {
+            return end(.cancelled, saying: .cancelled)
+        }
+        comparison.end = .halfPaired(comparison.exchange.candidate)
+        stage = .comparing(comparison)
+        if comparison.isAdmittedHere { end(.halfPaired(comparison.exchange.candidate), saying: .cancelled) }
     }
 
     private mutating func handleTime(_ now: Tick) {
-        if deadline <= now {
-            if case .comparing(let comparison) = stage, comparison.isAdmittedHere {
-                return end(.halfPaired(comparison.exchange.candidate), saying: .timedOut)
-            }
-            return end(.timedOut, saying: .timedOut)
+        switch stage {
+        case .ended: return
+        case .comparing(let comparison) where comparison.isBeingAdmitted: return
+        case .comparing(let comparison) where deadline <= now && comparison.isAdmittedHere:
+            return end(.halfPaired(comparison.exchange.candidate), saying: .timedOut)
+        case .looking, .committed, .answered, .comparing:
+            if deadline <= now { return end(.timedOut, saying: .timedOut) }
         }
-        guard case .looking = stage, chosen == nil, let choiceAt, choiceAt <= now else { return }
-        let eligible = candidates.filter(isWished)
+        if case .answered(let exchange) = stage, let openingDeadline, openingDeadline <= now {
+            silent.insert(exchange.candidate.device)
+            drop(exchange.link, at: now)
+        }
+        if let choiceAt, choiceAt <= now {
+            isSettled = true
+            self.choiceAt = nil
+        }
+        guard case .looking = stage, chosen == nil, isSettled else { return }
+        let eligible = candidates.filter { isWished($0) && !silent.contains($0.device) }
         guard eligible.count == 1 else { return }
         chosen = eligible[0].device
-        begin()
+        begin(at: now)
     }
 
     private func isWished(_ candidate: PairingCandidate) -> Bool {
         switch wish {
         case .any: true
-        case .atNamedAddress: candidate.isAtNamedAddress
+        case .atNamedAddress: atNamedAddress.contains(candidate.device)
         case .named(let word): candidate.name == word || candidate.device.hasPrefix(word)
-        }
-    }
-
-    private mutating func tellCandidates() {
-        switch stage {
-        case .looking, .committed: effects.append(.candidates(candidates))
-        case .answered, .comparing, .ended: break
         }
     }
 }
@@ -270,7 +317,7 @@ extension PairingMachine {
 
 extension PairingMachine {
     /// Begins the exchange with the chosen device, as far as this side can.
-    private mutating func begin() {
+    private mutating func begin(at now: Tick) {
         guard case .looking = stage, let chosen else { return }
         let open = links.filter { $0.value.candidate.device == chosen }.sorted { $0.key < $1.key }
         if device < chosen {
@@ -284,6 +331,7 @@ extension PairingMachine {
             triesLeft -= 1
             effects.append(.send(id, .answer(link.nonce)))
             stage = .answered(exchange(id, link))
+            openingDeadline = now + rules.opening
         }
     }
 
@@ -298,7 +346,7 @@ extension PairingMachine {
         switch (message, stage) {
         case (.commitment(let commitment), _) where canCommit(id):
             links[id]?.commitment = commitment
-            begin()
+            begin(at: now)
         case (.answer(let nonce), .committed(let exchange)) where exchange.link == id:
             triesLeft -= 1
             effects.append(.send(id, .opening(exchange.nonce)))
@@ -317,8 +365,7 @@ extension PairingMachine {
             endIfAdmitted()
         case (.ended(let reason), .comparing(let comparison)) where comparison.exchange.link == id:
             handleEnded(reason, comparison)
-        case (.ended, _): drop(id, at: now)
-        default: drop(id, at: now)
+        case (_, _): drop(id, at: now)
         }
     }
 
@@ -378,7 +425,7 @@ extension PairingMachine {
         guard isDone else { return end(.notAdmitted(comparison.exchange.candidate), saying: .notAdmitted) }
         comparison.isAdmittedHere = true
         stage = .comparing(comparison)
-        guard !comparison.isLinkGone else { return end(.halfPaired(comparison.exchange.candidate)) }
+        if let outcome = comparison.end { return end(outcome, saying: .cancelled) }
         effects.append(.send(comparison.exchange.link, .admitted))
         endIfAdmitted()
     }
@@ -391,14 +438,13 @@ extension PairingMachine {
 
     /// The peer ended the exchange while the codes were compared. What was asked of the store goes on.
     private mutating func handleEnded(_ reason: PairingEnd, _ comparison: Comparison) {
-        guard comparison.isAdmissionAsked else { return end(.endedThere(comparison.exchange.candidate, reason)) }
-        guard comparison.isAdmittedHere else {
-            var waiting = comparison
-            waiting.isLinkGone = true
-            stage = .comparing(waiting)
-            return
-        }
-        end(.halfPaired(comparison.exchange.candidate))
+        let peer = comparison.exchange.candidate
+        guard comparison.isAdmissionAsked else { return end(.endedThere(peer, reason)) }
+        let outcome = reason == .notAdmitted ? PairingOutcome.endedThere(peer, reason) : .halfPaired(peer)
+        guard comparison.isBeingAdmitted else { return end(outcome) }
+        var waiting = comparison
+        waiting.end = outcome
+        stage = .comparing(waiting)
     }
 
     /// Ends the pairing: tells the peer of the exchange, and closes all links.

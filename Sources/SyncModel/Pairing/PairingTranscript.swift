@@ -57,12 +57,12 @@ package struct PairingTranscript: Hashable, Sendable {
         return Codes(committer: Self.digits(value), answerer: Self.digits(Self.counterpart(of: value)))
     }
 
-    /// A bijection of the codes without a fixed point. One value decides both codes, so a relay must hit one chance in 10^6 for
-    /// both screens together, and not one for each.
+    /// The code of the other screen: an involution of the codes without a fixed point.
     ///
-    /// The factor is coprime to 10^6, which makes it a bijection. `factor - 1` is even and the summand odd, so
-    /// `value * factor + summand = value` has no solution modulo 2, hence none modulo 10^6.
-    private static func counterpart(of value: UInt64) -> UInt64 { (value * 618_033 + 271_829) % codeCount }
+    /// One value decides both codes, and each code decides the other in the same way. So whichever roles a relay has towards the
+    /// two sides, it must hit one chance in 10^6 for both screens together, and not one for each. `2 * value = 617_283` has no
+    /// solution modulo 2, hence none modulo 10^6: the codes differ.
+    private static func counterpart(of value: UInt64) -> UInt64 { (codeCount + 617_283 - value) % codeCount }
 
     private static func digits(_ value: UInt64) -> String {
         let text = String(value)

@@ -18,10 +18,10 @@ struct Pair: AsyncParsableCommand {
     func run() async throws {
         let client = try global.client()
         Interruption.explain(
-            "Pairing was stopped. Nothing was paired.", hint: "To begin anew, type on both devices: lanyard pair",
+            "Pairing was stopped.",
+            hint: "`lanyard devices` tells whether it was done before. To begin anew, type on both: lanyard pair",
             asJSON: global.json)
-        let conversation = PairingConversation(
-            client: client, global: global, isAsked: device == nil)
+        let conversation = PairingConversation(client: client, global: global)
         try await client.pair(PairRequest(device: device, role: role.role)) { line in
             try await conversation.handle(line)
         }
@@ -32,21 +32,18 @@ struct Pair: AsyncParsableCommand {
 private actor PairingConversation {
     private let client: LanyardClient
     private let global: GlobalOptions
-    /// True if the person chooses among several devices.
-    private let isAsked: Bool
     private let input = BlockingThread()
-    /// Devices that were shown.
-    private var known: Set<PairingDevice> = []
+    /// Devices that were shown: the ids of those that pair, the hosts of others.
+    private var known: Set<String> = []
     /// The devices to choose from; empty while there is nothing to choose.
     private var choices: [PairingDevice] = []
     private var peer: PairingPeer?
     private var isConfirmed = false
     private var isReading = false
 
-    init(client: LanyardClient, global: GlobalOptions, isAsked: Bool) {
+    init(client: LanyardClient, global: GlobalOptions) {
         self.client = client
         self.global = global
-        self.isAsked = isAsked
     }
 
     func handle(_ line: PairingLine) async throws {
@@ -54,16 +51,21 @@ private actor PairingConversation {
         case .waiting:
             try show(line)
             global.note("Type `lanyard pair` on the other device, too. Looking for it, for two minutes …")
-        case .devices(let devices): try handle(devices)
+        case .devices(let devices): handle(devices)
+        case .choose(let devices):
+            choices = devices
+            try show(line)
+            try askChoice()
         case .code(let code, let peer):
             self.peer = peer
             choices = []
             try show(line)
-            global.note("Found \(name(peer.name, peer.shortID)).")
+            global.note("Pairing with \(name(peer.name, peer.shortID)).")
             try say("Your code: \(code.prefix(3)) \(code.suffix(3))\n")
             try askCode()
         case .confirmed:
             isConfirmed = true
+            try show(line)
             if let peer { global.note("The code is right. Waiting for the same on \(shown(peer.name)) …") }
         case .paired(let device, let name, let role):
             try show(line)
@@ -89,8 +91,8 @@ private actor PairingConversation {
 
     // MARK: Which device
 
-    private func handle(_ devices: [PairingDevice]) throws {
-        for device in devices where known.insert(device).inserted {
+    private func handle(_ devices: [PairingDevice]) {
+        for device in devices where known.insert(device.id ?? "\(device.name) \(device.address)").inserted {
             let ways = ["mdns": "found by mDNS", "address": "at the address given", "incoming": "it called"]
             let way = ways[device.via] ?? shown(device.via)
             let member = device.isMember ? ", a member already" : ""
@@ -101,16 +103,13 @@ private actor PairingConversation {
                     "Pairs now: \(name(device.name, device.shortID)) at \(shown(device.address)), \(way)\(member).")
             }
         }
-        let ready = devices.filter { $0.id != nil }
-        let isChoice = isAsked && ready.count > 1
-        guard isChoice, ready != choices else {
-            if !isChoice { choices = [] }
-            return
-        }
-        choices = ready
-        try show(.devices(ready))
-        try say("Several devices pair right now:\n")
-        for (index, device) in ready.enumerated() {
+        // Until the agent asks anew, a device that left is no choice.
+        choices.removeAll { choice in !devices.contains { $0.id == choice.id } }
+    }
+
+    private func askChoice() throws {
+        try say(choices.count == 1 ? "This device pairs right now:\n" : "These devices pair right now:\n")
+        for (index, device) in choices.enumerated() {
             try say("  \(index + 1)  \(name(device.name, device.shortID)) at \(shown(device.address))\n")
         }
         try say("Which one (number)? ")
@@ -118,15 +117,16 @@ private actor PairingConversation {
     }
 
     private func choose(_ word: String) async throws {
-        let number = Int(word).flatMap { choices.indices.contains($0 - 1) ? choices[$0 - 1] : nil }
+        let numbers = choices.indices.map { String($0 + 1) }
         let named = choices.filter { $0.name == word || $0.id == word || $0.shortID == word.uppercased() }
-        guard let device = number ?? (named.count == 1 ? named[0] : nil), let id = device.id else {
+        let found = numbers.firstIndex(of: word).map { choices[$0] } ?? (named.count == 1 ? named[0] : nil)
+        guard let found, let id = found.id else {
             try say("Give a number from 1 to \(choices.count): ")
             return read()
         }
         choices = []
         try await client.choosePairing(device: id)
-        global.note("Waiting for \(shown(device.name)) to choose this device …")
+        global.note("Waiting for \(shown(found.name)) to choose this device …")
     }
 
     // MARK: The code
@@ -161,20 +161,21 @@ private actor PairingConversation {
                 try await type(line)
             } else if !choices.isEmpty {
                 try await choose(line)
-            } else {
-                read()
             }
         } catch {
-            // The pairing ended meanwhile; its last line says why.
-            return
+            // If the pairing ended meanwhile, its last line says why.
+            guard let error = error as? ControlError, error.code != .notPairing else { return }
+            global.note("\(shown(error.message)) \(shown(error.hint))")
+            if peer != nil || !choices.isEmpty { read() }
         }
     }
 
     private func type(_ code: String) async throws {
-        do throws(ControlError) {
+        do {
             try await client.typePairing(code: code)
-        } catch  where error.code == .invalidArgument {
-            try say("A code has six digits. ")
+        } catch {
+            guard error.code == .invalidArgument else { throw error }
+            StandardError.write("\(shown(error.message)) \(shown(error.hint))\n")
             try askCode()
         }
     }

@@ -58,13 +58,19 @@ package final class PairingLinks: LinkDelegate {
     /// Dials an address. `secured` and `offer`, or `ended`, follow with this number.
     package func dial(_ address: HostPort) -> UInt64 {
         let number = nextNumber()
+        // On a turn of its own: a dial that fails at once is reported after the caller has its number.
+        transport.eventLoop.assumeIsolated().execute { self.connect(number, address) }
+        return number
+    }
+
+    private func connect(_ number: UInt64, _ address: HostPort) {
+        guard !isClosed, !transport.isStopped else { return }
         Dialer.connect(address, on: transport.eventLoop, limits: transport.limits).assumeIsolated().whenComplete {
             switch $0 {
             case .success(let channel): self.connected(number, address, channel)
             case .failure(let error): self.endDial(number, Dialer.reason(error))
             }
         }
-        return number
     }
 
     package func send(_ link: UInt64, _ message: PairingMessage) {
@@ -165,6 +171,8 @@ package final class PairingLinks: LinkDelegate {
             else { return link.closeNow(.pairingMalformed) }
             offered.insert(number)
             link.extendGreeting(by: lifetime)
+            // The pairing bounds the links with an offer; places for strangers are for those without.
+            if link.direction == .inbound { transport.leaveCaps(link) }
             offer(
                 number,
                 Offer(
