@@ -42,7 +42,7 @@ let package = Package(
         fuzzTarget("FuzzJSON"),
         fuzzTarget("FuzzMember"),
         fuzzTarget("FuzzObject"),
-        // The files of SyncTransport that read tickets and frames of pairings are its own.
+        // The files of SyncTransport that read tickets and frames of both pairings are its own.
         fuzzTarget("FuzzPairing"),
         fuzzTarget("FuzzSession", of: "SyncModel", "SyncCore", "SimulatedDevices"),
         fuzzTarget("FuzzState"),

@@ -24,7 +24,10 @@ enum MemberSeeds {
 enum PairingSeeds {
     static var all: [[UInt8]] {
         var chance = Chance(seed: 3)
-        return (0..<Seeds.count * 6 / 5).map { number in number % 3 == 0 ? ticket(&chance) : frame(number, &chance) }
+        let ofTickets = (0..<Seeds.count * 6 / 5).map { number in
+            number % 3 == 0 ? ticket(&chance) : frame(number, &chance)
+        }
+        return ofTickets + (0..<40).map { codes($0, &chance) }
     }
 
     private static func ticket(_ chance: inout Chance) -> [UInt8] {
@@ -41,13 +44,7 @@ enum PairingSeeds {
         let secret = [UInt8](repeating: 7, count: Ticket.secretByteCount)
         let keys = (inviter: [UInt8](repeating: 1, count: 91), joiner: [UInt8](repeating: 2, count: 91))
         let fact = MemberSeeds.facts[number % 4]
-        let message = Lanyard_Pairing_V1_Introduction.with {
-            $0.name = "device \(number)"
-            $0.signingKey = .init(fact.signingKey)
-            $0.binding = .init(fact.binding)
-            $0.discoveryKey = .init(fact.discoveryKey)
-            $0.addresses = (0..<chance.below(4)).map { "10.0.0.\($0):21817" }
-        }
+        let message = introduction(of: fact, number, &chance)
         let isJoiner = number % 2 == 0
         guard let said = Introduction(message, subjectPublicKeyInfo: isJoiner ? keys.joiner : keys.inviter) else {
             preconditionFailure("an introduction of a member is one")
@@ -72,6 +69,43 @@ enum PairingSeeds {
                         $0.joiner = message
                         $0.proof = .init(number % 6 == 0 ? chance.bytes(32) : proof)
                     }))
+        }
+    }
+}
+
+extension PairingSeeds {
+    private static func introduction(
+        of fact: MemberFact, _ number: Int, _ chance: inout Chance
+    ) -> Lanyard_Pairing_V1_Introduction {
+        .with {
+            $0.name = "device \(number)"
+            $0.signingKey = .init(fact.signingKey)
+            $0.binding = .init(fact.binding)
+            $0.discoveryKey = .init(fact.discoveryKey)
+            $0.addresses = (0..<chance.below(4)).map { "10.0.0.\($0):21817" }
+        }
+    }
+
+    /// A frame of a pairing by typed codes, or an offer as it stands in one.
+    private static func codes(_ number: Int, _ chance: inout Chance) -> [UInt8] {
+        let fact = MemberSeeds.facts[number % 4]
+        guard
+            let said = Introduction(
+                introduction(of: fact, number, &chance), subjectPublicKeyInfo: fact.subjectPublicKeyInfo)
+        else { preconditionFailure("an introduction of a member is one") }
+        let offer = CodesFrames.offer(said, memberCount: UInt64(chance.below(1 << 20)))
+        let nonce = chance.bytes(PairingTranscript.nonceByteCount)
+        switch number % 8 {
+        case 0: return offer
+        case 1: return CodesFrames.encode(.message(.commitment(nonce)))
+        case 2: return CodesFrames.encode(.message(.answer(nonce)))
+        case 3: return CodesFrames.encode(.message(.opening(nonce)))
+        case 4: return CodesFrames.encode(.message(.confirmed))
+        case 5: return CodesFrames.encode(.message(.admitted))
+        case 6:
+            let reasons = PairingEnd.allCases
+            return CodesFrames.encode(.message(.ended(reasons[chance.below(reasons.count)])))
+        case _: return CodesFrames.encode(.offer(offer))
         }
     }
 }

@@ -1,1 +1,1 @@
-../../../../../Sources/SyncTransport/Pairing/PairingFrames.swift
+../../../../../Sources/SyncTransport/Pairing/Tickets/PairingFrames.swift
