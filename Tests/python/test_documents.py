@@ -10,7 +10,7 @@ import unittest
 from pathlib import Path
 from typing import Any
 
-from support import PACKAGE, PATIENCE, ROOT, Agent, AgentTestCase, together
+from support import PACKAGE, PATIENCE, ROOT, Agent, AgentTestCase, together, until
 
 HTTP_PAGE = ROOT / "deploy/HTTP.md"
 #: The exit status of curl when its `--max-time` is over.
@@ -58,6 +58,28 @@ class PackagePageTests(AgentTestCase):
     def test_the_ten_lines_are_ten(self) -> None:
         lines = [line for line in blocks(PACKAGE / "README.md", "python")[0].splitlines() if line.strip()]
         self.assertLessEqual(len(lines), 12)
+
+
+class Screen:
+    """What a person sees of a pairing: the lines that curl writes to a file."""
+
+    def __init__(self, file: Path) -> None:
+        self.file = file
+
+    def lines(self, event: str) -> list[dict[str, Any]]:
+        """Returns the lines of an event, of those that are whole."""
+        text = self.file.read_text() if self.file.exists() else ""
+        lines = [json.loads(line) for line in text.splitlines(keepends=True) if line.endswith("\n")]
+        return [line for line in lines if line["event"] == event]
+
+    def shows(self, device: str) -> bool:
+        """Returns True if the device is among those that pair."""
+        return any(each["id"] == device for line in self.lines("devices") for each in line["devices"])
+
+    def code(self) -> str:
+        """Waits for the code and returns it."""
+        lines = until(lambda: self.lines("code"), f"{self.file} has a code")
+        return str(lines[0]["code"])
 
 
 class HTTPPageTests(AgentTestCase):
@@ -110,7 +132,16 @@ class HTTPPageTests(AgentTestCase):
         # Errors end curl with an exit status, as the page says.
         (folder / ".curlrc").write_text("fail-with-body\nsilent\nshow-error\n")
         environment = {**os.environ, "S": str(self.agent.socket), "CURL_HOME": str(folder), "HOME": str(folder)}
+        here, there = Screen(folder / "pairing"), Screen(other.folder / "pairing")
         for command in self._commands():
+            if "DEVICE" in command:
+                self._pair(other)
+                device = other.connect().status().device.id
+                until(lambda device=device: here.shows(device), "the other device pairs")
+                command = command.replace("DEVICE", device)
+            if "123 456" in command:
+                other.connect().call("PUT", "/v1/pairing/code", body={"code": here.code()})
+                command = command.replace("123 456", there.code())
             if "TICKET" in command:
                 command = command.replace("TICKET", other.connect().invite().ticket)
             assigned = re.match(r"(\w)=\$\(", command)
@@ -126,11 +157,23 @@ class HTTPPageTests(AgentTestCase):
             if assigned:
                 self.assertNotIn(value, ("", "null"), command)
                 environment[assigned[1]] = value
-            if "/v1/join" in command:
+            if "/v1/pairing/code" in command:
+                for screen in (here, there):
+                    until(lambda screen=screen: screen.lines("paired"), f"{screen.file} ends well")
+            if "/v1/pairing/code" in command or "/v1/join" in command:
                 together(self.home, other.connect())
         self.assertEqual((folder / "copy.jpg").read_bytes(), b"a receipt")
         self.assertEqual((folder / "restored.bin").read_bytes(), b"a state")
         self.assertGreater((folder / "saved.lanyard").stat().st_size, 1_000)
+
+    def _pair(self, other: Agent) -> None:
+        """Types the same at the other device, with the address of this one."""
+        with open(other.folder / "pairing", "wb") as output:
+            request = ["curl", "-sN", "--unix-socket", str(other.socket), "http://l/v1/pairing"]
+            body = ["--json", json.dumps({"device": self.agent.address}), "-H", "Accept: application/x-ndjson"]
+            process = subprocess.Popen([*request, *body], stdout=output)
+        self.addCleanup(process.wait)
+        self.addCleanup(process.kill)
 
     def _run(self, script: str, environment: dict[str, str]) -> tuple[subprocess.CompletedProcess[str], str]:
         """Runs a script; the second value is what it wrote to its third descriptor."""
