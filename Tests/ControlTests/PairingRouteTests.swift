@@ -110,7 +110,7 @@ import Testing
         guard let listener = try TCPListener(host: host, port: AgentConfiguration.defaultPort) else { return }
         defer { listener.close() }
         try await LiveAgent.with { live async throws in
-            let id = try await live.agent.openPairing(with: host, role: .writer)
+            let id = try await live.agent.openPairing(try PairingWish(PairRequest(device: host)))
             await listener.firstConnection()
             await live.agent.cancelPairing(id)
         }
@@ -131,6 +131,11 @@ import Testing
                 #"{"event":"devices","devices":[{"id":"AAAA","shortID":"AAAAAAA","name":"hall","#
                     + #""address":"10.0.0.2:21817","via":"mdns","isMember":true},{"id":null,"shortID":null,"name":"attic.local","address":"","#
                     + #""via":"mdns","isMember":false}]}"#
+            ),
+            (
+                .choose([found]),
+                #"{"event":"choose","devices":[{"id":"AAAA","shortID":"AAAAAAA","name":"hall","#
+                    + #""address":"10.0.0.2:21817","via":"mdns","isMember":true}]}"#
             ),
             (
                 .code("012345", peer: peer),

@@ -35,10 +35,10 @@ final class PairingClient: Sendable {
         try await first { if case .waiting = $0 { () } else { nil } }
     }
 
-    /// The ids of the devices that pair, once they are these.
-    func devices(_ ids: Set<String>) async throws -> [PairingDevice] {
+    /// The devices of which one is to be chosen, once they have these ids.
+    func choices(_ ids: Set<String>) async throws -> [PairingDevice] {
         try await first { line in
-            if case .devices(let devices) = line, Set(devices.compactMap(\.id)) == ids { devices } else { nil }
+            if case .choose(let devices) = line, Set(devices.compactMap(\.id)) == ids { devices } else { nil }
         }
     }
 
