@@ -265,6 +265,7 @@ import Testing
     // MARK: Anything
 
     @Test func `whatever order things come in, a pairing is on both sides or said to be half`() {
+        var pairings = 0
         for seed in 0..<2_000 as Range<UInt64> {
             var room = Room(devices: 3, seed: seed)
             room.play()
@@ -281,7 +282,9 @@ import Testing
                 }
                 if !screen.admitted.isEmpty { #expect(screen.isConfirmed, "seed \(seed)") }
                 #expect(screen.admitted.count <= 1, "seed \(seed)")
+                if room.paired(device) != nil { pairings += 1 }
             }
         }
+        #expect(pairings > 200, "\(pairings) of 6,000 screens end paired")
     }
 }

@@ -128,7 +128,8 @@ extension RigSuites {
                 try rig("kill", "2")
                 let broken = try torn.0.end(within: .seconds(20))
                 #expect(broken.status == 4 && message(broken).contains("The connection to node2 ("))
-                #expect(message(try torn.1.end(within: .seconds(5))).contains("lanyardd"))
+                let gone = message(try torn.1.end(within: .seconds(5)))
+                #expect(gone.contains("lanyardd"), "\(gone)")
             }
         }
 
@@ -211,19 +212,21 @@ extension RigSuites {
 
         /// An agent of the relay.
         private final class Face {
-            let folder: URL
+            let socket: String
             private let agent: Terminal
 
             init(_ node: Node, _ name: String, port: Int, folder: URL) throws {
-                self.folder = folder
+                let socket = folder.appending(path: "control.sock").path
+                self.socket = socket
                 agent = try Terminal(
                     node,
                     [
-                        "lanyardd", "--data-dir", folder.path, "--name", name, "--listen", "\(node.address):\(port)",
+                        "lanyardd", "--data-dir", folder.path, "--socket", socket, "--name", name, "--listen",
+                        "\(node.address):\(port)",
                         "--no-mdns", "--until-input-ends",
                     ])
                 try eventually(within: .seconds(10), "the relay's \(name) runs") {
-                    try node.run(["lanyard", "--data-dir", folder.path, "status", "--json"]).status == 0
+                    try node.run(["lanyard", "status", "--socket", socket, "--json"]).status == 0
                 }
             }
         }

@@ -41,7 +41,7 @@ public struct PairingStep: Codable, Equatable, Sendable {
 
 /// A device in a pairing.
 public struct PairingDevice: Codable, Hashable, Sendable {
-    /// The whole device id; null for a device on the network on which nobody pairs right now.
+    /// The whole device id; null for a device on the network that does not pair right now.
     public var id: String?
     /// The first seven characters of the id.
     public var shortID: String?
@@ -49,7 +49,7 @@ public struct PairingDevice: Codable, Hashable, Sendable {
     public var name: String
     /// The address at which it was met or announces itself.
     public var address: String
-    /// `mdns`, `address` (it was named) or `incoming` (it dialled this device).
+    /// `mdns`, `address` (a person gave it) or `incoming` (it dialled this device).
     public var via: String
     /// True if it is a member of this device's space already.
     public var isMember: Bool

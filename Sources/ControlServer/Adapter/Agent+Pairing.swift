@@ -59,6 +59,10 @@ extension Agent {
     /// Chooses one of the devices that pair. Throws `not_pairing` and `unknown_device`.
     package func choosePairing(_ word: String) async throws(ControlError) {
         let view = try await runningPairing()
+        guard view.code == nil else {
+            throw ControlError(
+                .notPairing, "The codes are shown already.", hint: "To choose another device, begin anew: lanyard pair")
+        }
         guard let device = view.devices.compactMap(\.device).first(where: { "\($0)" == word }) else {
             throw ControlError(
                 .unknownDevice, "No device with this id pairs right now.", hint: "Type there, too: lanyard pair")

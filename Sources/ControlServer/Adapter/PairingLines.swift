@@ -90,7 +90,7 @@ extension ControlError {
             self.init(.timedOut, "The time to pair is over on \(peer.spoken). \(rest)", hint: hint)
         case .endedThere(let peer, .notAdmitted):
             self.init(
-                .pairingEnded, "\(peer.spoken) could not write this device down.",
+                .pairingEnded, "\(peer.spoken) could not write this device down. It is paired on this one only.",
                 hint: "See `lanyard doctor` there. " + again)
         case .endedThere(let peer, .choseAnother), .endedThere(let peer, .other):
             self.init(.pairingEnded, "\(peer.spoken) ended the pairing. \(rest)", hint: hint)

@@ -7,7 +7,7 @@ import SyncTransport
 /// Pairs by typed codes: dials devices on the network that pair at the same time, carries messages between the links and the
 /// machine, and makes the member that it admits.
 ///
-/// One pairing at a time. It decides only whom to dial; the rest is `PairingMachine`'s. Confined to the agent's event loop.
+/// One pairing at a time. It decides only which devices to dial; the rest is `PairingMachine`'s. Confined to the agent's event loop.
 final class CodesDriver {
     /// The time between two dials to the same device or address.
     private static let redialGap = Tick.Span.seconds(1)
@@ -201,7 +201,10 @@ final class CodesDriver {
     }
 
     private func admit(_ link: ConnectionID, _ peer: PairingCandidate, _ isHost: Bool, _ pairing: Pairing) {
-        guard let device = pairing.offers[link.rawValue]?.device, device.deviceID == peer.device else {
+        // A block that was set meanwhile counts.
+        guard let device = pairing.offers[link.rawValue]?.device, device.deviceID == peer.device,
+            !loop.core.isBlocked(peer.device)
+        else {
             return step(pairing, .admitted(isDone: false))
         }
         view?.joined = device
@@ -292,9 +295,10 @@ extension CodesDriver {
             let listens = Set(offers.flatMap(\.device.addresses))
             let instances = neighbours.filter { !listens.isDisjoint(with: $0.value.addresses) }.map(\.key)
             foundHere.formUnion(instances)
-            let via: PairingView.Via =
-                pairing.machine.isAtNamedAddress(candidate.device)
-                ? .address : instances.isEmpty ? .incoming : .multicast
+            let isGiven = pairing.dials.contains { target, dial in
+                if case .record = target { false } else { dial.device == candidate.device }
+            }
+            let via: PairingView.Via = isGiven ? .address : instances.isEmpty ? .incoming : .multicast
             // An address at which it listens says more than the one that it dialled from.
             let announced = instances.sorted().compactMap { neighbours[$0]?.addresses.first?.description }.first
             return PairingView.Device(
@@ -302,7 +306,7 @@ extension CodesDriver {
                 isMember: loop.core.membership[candidate.device] != nil)
         }
         for (instance, neighbour) in neighbours.sorted(by: { $0.value.hostName < $1.value.hostName })
-        where !neighbour.isMember && !foundHere.contains(instance) {
+        where !neighbour.isMember && !neighbour.isPairing && !foundHere.contains(instance) {
             devices.append(
                 PairingView.Device(
                     device: nil, name: neighbour.hostName, address: neighbour.addresses.first?.description ?? "",

@@ -7,7 +7,7 @@ package struct PairingView: Sendable, Equatable {
     /// The way a device was found.
     package enum Via: String, Sendable {
         case multicast = "mdns"
-        /// At the address that the person named.
+        /// At an address that a person gave.
         case address
         /// It dialled this device.
         case incoming

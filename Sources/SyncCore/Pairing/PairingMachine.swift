@@ -425,9 +425,9 @@ extension PairingMachine {
         guard isDone else { return end(.notAdmitted(comparison.exchange.candidate), saying: .notAdmitted) }
         comparison.isAdmittedHere = true
         stage = .comparing(comparison)
+        if comparison.isAdmittedThere { return end(.paired(comparison.exchange.candidate), sending: .admitted) }
         if let outcome = comparison.end { return end(outcome, saying: .cancelled) }
         effects.append(.send(comparison.exchange.link, .admitted))
-        endIfAdmitted()
     }
 
     private mutating func endIfAdmitted() {
@@ -449,7 +449,11 @@ extension PairingMachine {
 
     /// Ends the pairing: tells the peer of the exchange, and closes all links.
     private mutating func end(_ outcome: PairingOutcome, saying reason: PairingEnd? = nil) {
-        if let reason, let link = exchangeLink, links[link] != nil { effects.append(.send(link, .ended(reason))) }
+        end(outcome, sending: reason.map { .ended($0) })
+    }
+
+    private mutating func end(_ outcome: PairingOutcome, sending last: PairingMessage?) {
+        if let last, let link = exchangeLink, links[link] != nil { effects.append(.send(link, last)) }
         effects += links.keys.sorted().map { .close($0) }
         links = [:]
         stage = .ended

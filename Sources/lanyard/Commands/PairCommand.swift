@@ -182,10 +182,18 @@ private actor PairingConversation {
 
     // MARK: The end
 
+    private func waitForSession(with device: String, until end: ContinuousClock.Instant) async throws {
+        while ContinuousClock.now < end {
+            if try await client.peers().contains(where: { $0.id == device && $0.state == .connected }) { return }
+            try await Task.sleep(for: .milliseconds(50))
+        }
+    }
+
     private func end(_ device: String, _ name: String, _ role: Role) async throws {
         try say("Paired with \(self.name(name, String(device.prefix(7)))) as \(role.rawValue).\n")
         guard !global.quiet else { return }
         // Both dial each other now; what is not in step within two seconds, `status` tells later.
+        try? await waitForSession(with: device, until: .now + .seconds(2))
         _ = try? await client.wait(connectedOnly: true, timeoutMilliseconds: 2_000)
         if let space = try? await client.status(space: "home").spaces.first {
             try say(StandingText(standings: space.standings).sentence(isInStep: space.inStep) + "\n")
