@@ -191,7 +191,7 @@ extension RigSuites {
                     try Terminal(
                         rig.node(3),
                         [
-                            "lanyard", "--data-dir", face.folder.path, "pair", "--json",
+                            "lanyard", "pair", "--socket", face.socket, "--json",
                             "\(rig.node(side).address):21817",
                         ])
                 }
