@@ -98,6 +98,14 @@ extension LanyardClient {
         try await watch(ClientRequest(.GET, "v1", "peers"), body)
     }
 
+    /// Measures the way to a device once: a round trip of the session, and the time until the device says that the newest change of
+    /// this one is on its disk. It is named by its name, short id or id.
+    public func ping(_ peer: String, timeoutMilliseconds: Int = 5_000) async throws(ControlError) -> PingResponse {
+        var request = ClientRequest(.GET, "v1", "peers", .name(peer), "ping")
+        request.query = [("timeoutMilliseconds", String(timeoutMilliseconds))]
+        return try await value(request)
+    }
+
     /// Keeps an address to dial; `changed` is false when it was known.
     public func addPeer(_ address: HostPort) async throws(ControlError) -> PeerChange {
         try await value(

@@ -212,6 +212,16 @@ package final class Agent: Sendable {
         try await driver.missingCount(of: space).get()
     }
 
+    /// Has the core ping the device and ask it for all that it holds. Returns the state from before: pongs and announcements beyond
+    /// its counts are answers.
+    package func askToPing(_ device: DeviceID) async throws -> AgentSnapshot {
+        try await onLoop { [self] in
+            let before = AgentSnapshot(running.loop, running.bulk, running.discovery, agent: self)
+            running.loop.step(.pingAsked(device))
+            return before
+        }
+    }
+
     package func snapshot() async throws -> AgentSnapshot {
         try await onLoop { [self] in AgentSnapshot(running.loop, running.bulk, running.discovery, agent: self) }
     }
