@@ -33,6 +33,8 @@ package final class Agent: Sendable {
     let blobDriver: BlobDriver
     let arrivals = Arrivals()
     let backupTurn = BackupTurn()
+    /// The backups that the agent makes by itself.
+    package let backups: BackupBoard
     private let parts: NIOLoopBoundBox<Parts?>
     private let startedAt = NIODeadline.now()
     private let shared = Mutex(Shared())
@@ -66,6 +68,7 @@ package final class Agent: Sendable {
         self.version = version
         device = identity.deviceID
         journal = AgentJournal(own: identity.deviceID)
+        backups = BackupBoard(dataDirectory: configuration.dataDirectory, configured: configuration.backups)
         self.eventLoop = eventLoop
         self.log = log
         logger = log.logger(level: configuration.logLevel)
@@ -123,6 +126,7 @@ package final class Agent: Sendable {
         objectSignal.finish()
         peerSignal.finish()
         presence.signal.finish()
+        backups.signal.finish()
         try? await eventLoop.flatSubmit { [self] in
             running.loop.presence?.stop()
             running.loop.stop()

@@ -41,6 +41,7 @@ struct StatusText {
             row("store", "\(Amounts.bytes(status.store.bytes)), \(storeState)"),
         ]
         lines += status.spaces.flatMap(space)
+        if let backups = status.backups { lines.append(row("backups", BackupText(backups, style).sentence)) }
         lines += TransferText.lines(status.transfers).map { row("arriving", $0) }
         if let next, !isQuiet { lines += ["", next] }
         return lines.joined(separator: "\n") + "\n"

@@ -34,7 +34,8 @@ enum Interruption {
     /// the first call in a program counts.
     static func handle(_ action: @escaping @Sendable (Int32) -> Void) {
         var ends: [Int32] = [-1, -1]
-        guard pipeEnd < 0, pipe2(&ends, O_CLOEXEC) == 0 else { return }
+        guard pipeEnd < 0, pipe(&ends) == 0 else { return }
+        for end in ends { _ = fcntl(end, F_SETFD, FD_CLOEXEC) }
         pipeEnd = ends[1]
         let readEnd = ends[0]
         watching.async {
