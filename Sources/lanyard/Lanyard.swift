@@ -27,7 +27,7 @@ struct Lanyard: AsyncParsableCommand {
                 name: "Attachments",
                 subcommands: [Attach.self, Attachments.self, Fetch.self, Detach.self, Pin.self, Unpin.self]),
             CommandGroup(
-                name: "Events", subcommands: [Emit.self, Events.self, Streams.self, Consumers.self, Snapshot.self]),
+                name: "Events", subcommands: [Emit.self, Events.self, Run.self, Streams.self, Consumers.self, Snapshot.self]),
             CommandGroup(name: "Keeping", subcommands: [Backup.self, Restore.self, Export.self, Import.self]),
         ])
 }
