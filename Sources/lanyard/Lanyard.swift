@@ -13,21 +13,22 @@ struct Lanyard: AsyncParsableCommand {
             CommandGroup(
                 name: "This device",
                 subcommands: [
-                    Status.self, Peers.self, Ping.self, Why.self, Wait.self, Spaces.self, Compact.self, Doctor.self, Logs.self,
-                    Version.self, Completion.self,
+                    Status.self, Peers.self, Ping.self, Why.self, Wait.self, Spaces.self, Compact.self, Doctor.self,
+                    Logs.self, Version.self, Completion.self,
                 ]),
             CommandGroup(name: "Devices", subcommands: [Invite.self, Join.self, Devices.self]),
             CommandGroup(
                 name: "Objects",
                 subcommands: [
-                    Put.self, Get.self, List.self, Edit.self, Delete.self, Deleted.self, History.self, Watch.self,
-                    Conflicts.self, Schema.self,
+                    Put.self, Get.self, List.self, Edit.self, Delete.self, Deleted.self, History.self, Undo.self,
+                    Watch.self, Conflicts.self, Schema.self,
                 ]),
             CommandGroup(
                 name: "Attachments",
                 subcommands: [Attach.self, Attachments.self, Fetch.self, Detach.self, Pin.self, Unpin.self]),
             CommandGroup(
-                name: "Events", subcommands: [Emit.self, Events.self, Run.self, Streams.self, Consumers.self, Snapshot.self]),
+                name: "Events",
+                subcommands: [Emit.self, Events.self, Run.self, Streams.self, Consumers.self, Snapshot.self]),
             CommandGroup(name: "Keeping", subcommands: [Backup.self, Restore.self, Export.self, Import.self]),
         ])
 }

@@ -44,8 +44,8 @@ struct BackupSchedule: Sendable {
         let time = WallClock.milliseconds
         do {
             let made = try await save(plan)
-            agent.backups.end(
-                plan, .success(.init(file: made.file, bytes: made.bytes, milliseconds: made.time.millisecondsSinceEpoch)))
+            let time = made.time.millisecondsSinceEpoch
+            agent.backups.end(plan, .success(.init(file: made.file, bytes: made.bytes, milliseconds: time)))
             logger.info("A backup was made.", metadata: ["backup.bytes": "\(made.bytes)"])
         } catch is CancellationError {
             agent.backups.end(plan, nil)

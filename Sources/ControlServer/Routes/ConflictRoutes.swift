@@ -3,7 +3,7 @@ import HTTPTypes
 import HummingbirdCore
 import SyncAgent
 
-/// The routes for conflicts and their resolution.
+/// The routes for conflicts and their resolution, and for undoing.
 struct ConflictRoutes: Sendable {
     let agent: Agent
 
@@ -24,6 +24,14 @@ struct ConflictRoutes: Sendable {
                         try await Self.write(first, agent, space, collection, to: &$0)
                     }
                 }
+            },
+            Route(.get, "/v1/spaces/{space}/undo") { [agent] request throws(ControlError) in
+                .json(try await agent.undoable(space: try request.name(.space)))
+            },
+            Route(.post, "/v1/spaces/{space}/undo") { [agent] request throws(ControlError) in
+                let space = try request.name(.space)
+                // It names the change, which is the newest only once: sent again, it is refused.
+                return .json(try await agent.undo(space: space, try await request.body(UndoRequest.self).version))
             },
             Route(.post, ObjectRoutes.object + "/resolve") { [agent] request throws(ControlError) in
                 let (space, name) = (try request.name(.space), try request.objectName())

@@ -5,7 +5,7 @@ import Synchronization
 
 struct Ping: AsyncParsableCommand {
     static let configuration = CommandConfiguration(
-        abstract: "Measure the way to a device: the path, round trips, and how soon it has on its disk what this one wrote.",
+        abstract: "Measure the way to a device: path, round trips, and how soon its disk has what this one wrote.",
         discussion: """
             Each round measures a round trip over the session (rtt), and the time until the device says that the newest change \
             of this one is on its disk (durable). Nothing is written for it. Ends after --count rounds or with Ctrl-C, and sums up.

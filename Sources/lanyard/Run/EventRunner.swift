@@ -137,7 +137,8 @@ struct EventRunner {
             }
         }
         guard left > 0 else {
-            return global.note(entries.isEmpty ? "No dead letters." : "\(Amounts.count(entries.count, "letter")) taken.")
+            let taken = "\(Amounts.count(entries.count, "letter")) taken."
+            return global.note(entries.isEmpty ? "No dead letters." : taken)
         }
         throw ControlError(
             .cancelled, "\(left) of \(Amounts.count(entries.count, "dead letter")) are left.",

@@ -71,7 +71,8 @@ struct Run: AsyncParsableCommand {
                 hint: "Give one: --dead-letters FOLDER")
         }
         guard base.hasPrefix("/") else {
-            throw ControlError(.invalidArgument, "The folder for dead letters is no whole path.", hint: "Begin it with /.")
+            throw ControlError(
+                .invalidArgument, "The folder for dead letters is no whole path.", hint: "Begin it with a slash.")
         }
         let kept = DeadLetters(
             in: base, device: try await client.status().device.shortID, space: global.space, stream: stream,
@@ -88,7 +89,8 @@ struct Run: AsyncParsableCommand {
     private func show(_ kept: DeadLetters) throws {
         let entries = try kept.all()
         try global.print(entries.map(\.letter)) { style in
-            var table = Table("EVENT", "TYPE", "TRIES", "FAILURE", "LAST TRY", "FILE", leastImportant: ["TYPE", "FILE"])
+            var table = Table(
+                "EVENT", "TYPE", "TRIES", "FAILURE", "LAST TRY", "FILE", leastImportant: ["TYPE", "FILE"])
             for entry in entries {
                 let letter = entry.letter
                 table.add(

@@ -20,7 +20,7 @@ package struct ObjectPast: Sendable {
         /// The object's version behind the change: its last dot.
         package var version: Dot { Dot(replica: last.origin.dot.replica, counter: max(counters.upperBound, 1) - 1) }
         package var wallMilliseconds: Int64 { last.wallMilliseconds }
-        var stamp: Stamp { last.origin.stamp }
+        package var stamp: Stamp { last.origin.stamp }
 
         fileprivate var last: PastOperation { operations[operations.endIndex - 1] }
         fileprivate var counters: Range<UInt64> {
@@ -79,6 +79,20 @@ package struct ObjectPast: Sendable {
         for change in changes {
             for operation in change.operations
             where last.knows(operation.origin.dot) || operation.origin.dot == last.dot {
+                _ = state.apply(
+                    operation.action, at: operation.origin, wallMilliseconds: operation.wallMilliseconds,
+                    members: members, earlier: { [] })
+            }
+        }
+        return state
+    }
+
+    /// The object before a change as this node showed it: with all that arrived here earlier, in that order.
+    package func state(before change: Change, members: MemberFacts) -> ObjectState {
+        var state = beginning?.state ?? ObjectState()
+        for earlier in changes {
+            if earlier.version == change.version { break }
+            for operation in earlier.operations {
                 _ = state.apply(
                     operation.action, at: operation.origin, wallMilliseconds: operation.wallMilliseconds,
                     members: members, earlier: { [] })
