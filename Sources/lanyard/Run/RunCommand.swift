@@ -45,6 +45,7 @@ struct Run: AsyncParsableCommand {
         help: ArgumentHelp("The folder for dead letters, by default in the user's state.", valueName: "folder"),
         completion: .directory)
     var deadLetters: String?
+    @OptionGroup var listing: ListingOptions
     @OptionGroup var global: GlobalOptions
 
     func validate() throws {
@@ -54,6 +55,9 @@ struct Run: AsyncParsableCommand {
         }
         guard !letters || !retry, !drain || !(letters || retry) else {
             throw ValidationError("Give one of --drain, --letters and --retry.")
+        }
+        guard letters || !listing.isGiven else {
+            throw ValidationError("--where, --format and --no-headers go with --letters.")
         }
         guard (1...1_000).contains(attempts) else { throw ValidationError("An event is tried 1 to 1,000 times.") }
         guard (1_000...86_400_000).contains(timeout.milliseconds) else {
@@ -87,8 +91,10 @@ struct Run: AsyncParsableCommand {
     }
 
     private func show(_ kept: DeadLetters) throws {
-        let entries = try kept.all()
-        try global.print(entries.map(\.letter)) { style in
+        let all = try kept.all()
+        let letters = try listing.rows(all.map(\.letter))
+        let entries = all.filter { entry in letters.contains { $0.event.dot == entry.letter.event.dot } }
+        try global.print(letters) { style in
             var table = Table(
                 "EVENT", "TYPE", "TRIES", "FAILURE", "LAST TRY", "FILE", leastImportant: ["TYPE", "FILE"])
             for entry in entries {
@@ -98,8 +104,8 @@ struct Run: AsyncParsableCommand {
                     Table.Cell(letter.failure, style.careful), Table.Cell(TimeText.local.age(letter.time)),
                     Table.Cell(entry.file))
             }
-            return entries.isEmpty ? "" : table.text(style)
+            return try entries.isEmpty ? "" : table.text(style, listing.table)
         }
-        if entries.isEmpty { global.note("No dead letters.") }
+        if all.isEmpty { global.note("No dead letters.") }
     }
 }
