@@ -13,8 +13,8 @@ struct Lanyard: AsyncParsableCommand {
             CommandGroup(
                 name: "This device",
                 subcommands: [
-                    Status.self, Peers.self, Ping.self, Why.self, Wait.self, Spaces.self, Compact.self, Doctor.self,
-                    Logs.self, Version.self, Completion.self,
+                    Status.self, Top.self, Peers.self, Ping.self, Why.self, Wait.self, Spaces.self, Compact.self,
+                    Doctor.self, Logs.self, Version.self, Completion.self,
                 ]),
             CommandGroup(name: "Devices", subcommands: [Invite.self, Join.self, Devices.self]),
             CommandGroup(

@@ -59,6 +59,7 @@ struct Deleted: AsyncParsableCommand {
                     Table.Cell(TimeText.local.age(entry.time)), Table.Cell(entry.policy.rawValue))
             }
         }
-        if isEmpty { global.note("Nothing on record.") } else { try StandardOutput.write(try table.text(global.style, listing.table)) }
+        guard !isEmpty else { return global.note("Nothing on record.") }
+        try StandardOutput.write(try table.text(global.style, listing.table))
     }
 }
