@@ -1,5 +1,7 @@
 import ControlAPI
+import ControlServer
 import Foundation
+import SyncAgent
 import Testing
 
 /// Writes that wait for the disks of other devices.

@@ -1,6 +1,8 @@
 import ControlAPI
+import ControlServer
 import Foundation
 import LanyardClient
+import SyncAgent
 import Testing
 
 /// Rows and columns of listings, as a person wants them.

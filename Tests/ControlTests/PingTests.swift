@@ -1,6 +1,8 @@
 import ControlAPI
+import ControlServer
 import Foundation
 import LanyardClient
+import SyncAgent
 import Testing
 
 @Suite(.timeLimit(.minutes(2))) struct PingTests {

@@ -1,6 +1,8 @@
 import ControlAPI
+import ControlServer
 import Foundation
 import LanyardClient
+import SyncAgent
 import Testing
 
 /// `lanyard run`: a command for each event.

@@ -1,5 +1,6 @@
 import SyncCore
 import SyncModel
+import SyncSimulator
 import Testing
 
 /// The way to a device, measured because a person asked.

@@ -11,7 +11,7 @@ public struct UndoRequest: Codable, Equatable, Sendable {
 public struct UndoResponse: Codable, Hashable, Sendable {
     /// An object that the change wrote to.
     public struct Object: Codable, Hashable, Sendable {
-        /// What undoing does.
+        /// The effect of undoing.
         public enum Action: String, Codable, Sendable {
             /// The fields become what they were.
             case edit
@@ -23,9 +23,9 @@ public struct UndoResponse: Codable, Hashable, Sendable {
         public var collection: String
         /// The object's id within the collection.
         public var id: String
-        /// What undoing does.
+        /// The effect of undoing.
         public var action: Action
-        /// How the fields differ: as they are, and as they become.
+        /// The differences of the fields: from what they are to what they become.
         public var differences: [DifferenceEntry]
         /// False if something stayed that only grows: an element of an add-only set.
         public var complete: Bool

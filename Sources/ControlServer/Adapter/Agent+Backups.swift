@@ -46,7 +46,7 @@ extension Agent {
                 view.record.lastGood.map { good in
                     "The newest good backup is from \(text.age(Timestamp(millisecondsSinceEpoch: good.milliseconds)))"
                 } ?? "There is no good backup yet"
-            let every = TimeText.length(seconds: Int(plan.everySeconds))
+            let every = TimeText.interval(seconds: Int(plan.everySeconds))
             warnings.append(
                 .init(
                     code: "backup_overdue", message: "\(newest); there should be one every \(every).",

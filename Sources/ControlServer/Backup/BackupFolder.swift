@@ -44,10 +44,10 @@ final class BackupFolder: Sendable {
         try (result ?? .failure(ControlError(.stopping, "The agent stops."))).get()
     }
 
-    /// How the files of this device begin; what follows is the time.
+    /// The beginning of the names of this device's files; the time follows.
     private var prefix: String { "lanyard-\(device)-" }
     private static let suffix = ".backup"
-    /// How unfinished files of this device begin.
+    /// The beginning of the names of its unfinished files.
     private var unfinished: String { ".lanyard-\(device)-" }
 
     /// The name of a backup of this time, which sorts by it: `lanyard-7QXPBVD-2026-11-26T23-30-00Z.backup`.

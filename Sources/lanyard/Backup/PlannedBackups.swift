@@ -75,7 +75,7 @@ struct PlannedBackups: ParsableArguments {
     private func show(_ answer: BackupsResponse, _ global: GlobalOptions) throws {
         try global.print(answer) { style in
             guard !global.quiet || plan, let entry = answer.plan else { return "" }
-            let every = TimeText.length(seconds: entry.everySeconds)
+            let every = TimeText.interval(seconds: entry.everySeconds)
             return "Every \(every) into \(shown(entry.directory)), \(Amounts.count(entry.keep, "backup")) kept"
                 + "\(answer.configured ? ", by the agent's configuration" : "").\n"
                 + BackupText(answer, style).sentence + "\n"

@@ -11,7 +11,8 @@ struct Ping: AsyncParsableCommand {
             of this one is on its disk (durable). Nothing is written for it. Ends after --count rounds or with Ctrl-C, and sums up.
             Exits with 1 without a session, with 6 if no answer came in time.
             """)
-    @Argument(help: "The device's name, short id or id.", completion: Completions.peers)
+    @Argument(
+        help: ArgumentHelp("The device's name, short id or id.", valueName: "device"), completion: Completions.peers)
     var peer: String
     @Option(name: .shortAndLong, help: ArgumentHelp("Rounds; 0: until it is stopped.", valueName: "n"))
     var count = 5

@@ -55,7 +55,7 @@ final class EventCommand: Sendable {
         }
         timer.cancel()
         if last.isStopped { return .failed("stopped") }
-        if last.isOverdue { return .failed("no end after \(TimeText.length(seconds: limit / 1_000))") }
+        if last.isOverdue { return .failed("no end after \(TimeText.interval(seconds: limit / 1_000))") }
         if status & 0x7F != 0 { return .failed("signal \(status & 0x7F)") }
         let code = (status >> 8) & 0xFF
         return code == 0 ? .done : .failed("exit \(code)")

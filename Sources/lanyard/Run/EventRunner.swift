@@ -33,20 +33,25 @@ struct EventRunner {
     func run() async throws {
         Interruption.handle { [command, stop, global] _ in stop.handleSignal(command, global) }
         var losses = 0
-        while true {
-            do {
-                try await stop.unlessStopped { try await read { losses = 0 } }
-                return
-            } catch let error as ControlError where request.follow && Self.isOfTheAgent(error) && !stop.isAsked {
+        do {
+            while true {
+                var message = "The agent stopped."
+                do {
+                    try await stop.unlessStopped { try await read { losses = 0 } }
+                    // A reader who follows is told of an end only by an agent that stops.
+                    guard request.follow else { return }
+                } catch let error as ControlError where request.follow && Self.isOfTheAgent(error) {
+                    message = error.message
+                }
                 losses += 1
                 let pause = Self.pauseSeconds(losses)
-                global.note("\(error.message) Tries again in \(pause) s.")
+                if !stop.isAsked { global.note("\(message) Tries again in \(pause) s.") }
                 try await stop.unlessStopped { try await Task.sleep(for: .seconds(pause)) }
-            } catch {
-                // What runs was let end; what waits was cancelled.
-                if stop.isAsked { return }
-                throw error
             }
+        } catch {
+            // What ran was let end; what waited was cancelled.
+            if stop.isAsked { return }
+            throw error
         }
     }
 

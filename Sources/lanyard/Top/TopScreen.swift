@@ -67,7 +67,7 @@ final class TopScreen: Sendable {
         Program.exit(.ok)
     }
 
-    /// What a terminal that is gone does not take is not missed.
+    /// Writes to the terminal; ends the program if that is gone.
     private static func write(_ text: String) {
         do { try StandardOutput.write(raw: Array(text.utf8)) } catch { Program.exit(.ok) }
     }
