@@ -29,7 +29,8 @@ struct Lanyard: AsyncParsableCommand {
             CommandGroup(
                 name: "Events",
                 subcommands: [Emit.self, Events.self, Run.self, Streams.self, Consumers.self, Snapshot.self]),
-            CommandGroup(name: "Keeping", subcommands: [Backup.self, Restore.self, Export.self, Import.self]),
+            CommandGroup(
+                name: "Keeping", subcommands: [Backup.self, Restore.self, RestorePoint.self, Export.self, Import.self]),
         ])
 }
 

@@ -85,10 +85,13 @@ extension Agent {
                 try store.changedObjects(of: nil, space: .home, after: lower, limit: limit)
             }
             for object in objects.reversed() where object.position <= upper {
+                // Applications save these, not people.
+                if object.key.collection == SnapshotRecord.collection { continue }
                 let isOwn = object.version?.replica.device == device
                 if isBounded, !isOwn { return found }
                 histories += 1
-                guard histories <= Search.histories else { return found }
+                // Below there could be a newer one.
+                guard histories <= Search.histories else { return isBounded ? found : [] }
                 guard let touched = try ownLast(of: object) else {
                     // Its history was dropped: what this device did last cannot be told.
                     if isOwn, found.isEmpty { throw .versionNotKept }
@@ -107,7 +110,7 @@ extension Agent {
             }
             upper = lower
         }
-        return found
+        return isBounded || end == 0 ? found : []
     }
 
     private func ownLast(of object: StoredObject) throws(ControlError) -> Touched? {

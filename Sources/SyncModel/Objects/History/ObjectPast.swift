@@ -101,6 +101,32 @@ package struct ObjectPast: Sendable {
         return state
     }
 
+    /// The object with the changes that were made until a time, by their authors' clocks. A change whose author had seen a later
+    /// one counts as later, too, whatever its clock said: what it edits may not be there.
+    package func state(upTo milliseconds: Int64, members: MemberFacts) -> ObjectState {
+        var state = beginning?.state ?? ObjectState()
+        // The first change of each replica that is left out.
+        var later: [Dot] = []
+        for change in changes {
+            let origin = change.last.origin
+            let isLater =
+                change.wallMilliseconds > milliseconds
+                || later.contains { $0.replica == origin.dot.replica || origin.knows($0) }
+            guard !isLater else {
+                if !later.contains(where: { $0.replica == origin.dot.replica }) {
+                    later.append(Dot(replica: origin.dot.replica, counter: change.counters.lowerBound))
+                }
+                continue
+            }
+            for operation in change.operations {
+                _ = state.apply(
+                    operation.action, at: operation.origin, wallMilliseconds: operation.wallMilliseconds,
+                    members: members, earlier: { [] })
+            }
+        }
+        return state
+    }
+
     /// Finds the changes of many dots.
     var index: Index { Index(changes) }
 
