@@ -13,11 +13,11 @@ import Testing
 
     @Test func `columns come in the order that was asked for, with or without titles`() async throws {
         try await LiveServer.with { server async throws in
-            try await server.live.withPeer(named: "at\u{1b}tic") { peer async throws in
+            try await server.live.withPeer(named: "at\u{202E}tic") { peer async throws in
                 let run = try await lanyard(server, "peers", "--format", "id,NAME")
                 #expect(run.output == "ID       NAME\n\(peer.shortID)  at\u{FFFD}tic\n", "\(run.errors)")
                 let bare = try await lanyard(server, "peers", "--format", "state,last-sync", "--no-headers")
-                #expect(bare.output == "connected  now\n")
+                #expect(bare.lines.count == 1 && bare.output.hasPrefix("connected  "), "\(bare.output)")
                 #expect(try await lanyard(server, "devices", "--no-headers").lines.count == 2)
                 let wrong = try await lanyard(server, "peers", "--format", "name,wieght")
                 #expect(wrong.exitCode == 2 && wrong.errors.contains("no column \"wieght\""))
@@ -76,7 +76,7 @@ import Testing
             _ = try await server.client.setConsumer("reader", stream: "s", position: .arrival(0))
             let attached = try await lanyard(
                 server, "attachments", "--where", "size = 3", "--format", "name,size", "--no-headers")
-            #expect(attached.output == "f  3 bytes\n", "\(attached.errors)")
+            #expect(attached.output == "f  3 B\n", "\(attached.errors)")
             #expect(try await lanyard(server, "deleted", "--format", "id", "--no-headers").output == "b\n")
             let consumers = try await lanyard(server, "consumers", "--format", "name,stream", "--no-headers")
             #expect(consumers.output == "reader  s\n", "\(consumers.errors)")

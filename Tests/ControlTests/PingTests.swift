@@ -30,14 +30,14 @@ import Testing
 
     @Test func `rounds are shown one by one and summed up, as text and as JSON`() async throws {
         try await LiveServer.with { server async throws in
-            try await server.live.withPeer(named: "at\u{1B}tic") { peer async throws in
+            try await server.live.withPeer(named: "at\u{202E}tic") { peer async throws in
                 let arguments = ["ping", peer.shortID, "--count", "2", "--interval", "100ms", "--timeout", "30s"]
                 let run = try await CommandRun.lanyard(arguments, socket: server.socketPath)
                 #expect(run.exitCode == 0, "\(run.errors)")
                 #expect(run.lines.filter { $0.hasPrefix("at\u{FFFD}tic  127.0.0.1:") }.count == 2, "\(run.output)")
                 let sum = try #require(run.lines.first { $0.hasPrefix("2 rounds, 2 answered; rtt min/avg/max ") })
                 #expect(sum.contains("; durable min/avg/max "))
-                #expect(!run.output.contains("\u{1B}"))
+                #expect(!run.output.contains("\u{202E}"))
 
                 let json = try await CommandRun.lanyard(arguments + ["--json"], socket: server.socketPath)
                 let answer = try object(json)

@@ -76,7 +76,7 @@ import Testing
         async throws
     {
         try await LiveServer.with { server async throws in
-            try await server.live.withPeer(named: "at\u{1b}tic") { peer async throws in
+            try await server.live.withPeer(named: "at\u{202E}tic") { peer async throws in
                 try await server.live.put("note/n", #"{"title":"a"}"#)
                 try await server.live.put("note/n", #"{"title":"b"}"#)
                 try await server.live.converge(with: peer)

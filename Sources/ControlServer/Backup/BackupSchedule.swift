@@ -76,6 +76,8 @@ struct BackupSchedule: Sendable {
             return folder
         }
         let file = try await Self.blocking { () throws(ControlError) in try folder.create() }
+        // Once it is published, there is nothing under the other name.
+        defer { file.remove() }
         let reading = try await agent.backup()
         defer { reading.close() }
         let time = reading.header.time

@@ -146,7 +146,7 @@ struct EventRunner {
             return global.note(entries.isEmpty ? "No dead letters." : taken)
         }
         throw ControlError(
-            .cancelled, "\(left) of \(Amounts.count(entries.count, "dead letter")) are left.",
+            .cancelled, "Dead letters: \(left) of \(entries.count) left.",
             hint: "See: lanyard run \(ShellWord.quoted(request.stream)) --letters")
     }
 }
