@@ -60,6 +60,13 @@ package struct TimeText {
         }
     }
 
+    /// A length of time that a person chose, in the greatest unit that loses nothing: `45 s`, `90 min`, `12 h`, `1 d`.
+    package static func interval(seconds: Int) -> String {
+        if seconds.isMultiple(of: 86_400) { return "\(seconds / 86_400) d" }
+        if seconds.isMultiple(of: 3_600) { return "\(seconds / 3_600) h" }
+        return seconds.isMultiple(of: 60) ? "\(seconds / 60) min" : "\(seconds) s"
+    }
+
     private func age(of time: Timestamp) -> Int64 { now.millisecondsSinceEpoch - time.millisecondsSinceEpoch }
 
     private func day(_ time: Timestamp) -> String { String(local(time).description.prefix(10)) }

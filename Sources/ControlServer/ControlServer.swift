@@ -13,6 +13,7 @@ package import SyncAgent
 package struct ControlServer: Service {
     private let socket: ControlSocket
     private let responder: ControlResponder
+    private let schedule: BackupSchedule
     private let eventLoopGroup: any EventLoopGroup
     private let logger: Logger
     private let onListening: @Sendable () async -> Void
@@ -28,6 +29,7 @@ package struct ControlServer: Service {
         self.socket = socket
         connections = ControlConnections(limit: connectionLimit)
         responder = ControlResponder(agent: agent, logger: logger)
+        schedule = BackupSchedule(agent: agent, logger: logger)
         self.eventLoopGroup = eventLoopGroup
         self.logger = logger
         self.onListening = onListening
@@ -76,7 +78,13 @@ package struct ControlServer: Service {
             },
             eventLoopGroup: eventLoopGroup, logger: quiet)
         defer { socket.remove() }
-        try await server.run()
+        let schedule = schedule
+        let backups = Task { await schedule.run() }
+        let result: Result<Void, any Error>
+        do { result = .success(try await server.run()) } catch { result = .failure(error) }
+        backups.cancel()
+        await backups.value
+        try result.get()
     }
 }
 

@@ -140,6 +140,21 @@ extension LanyardClient {
         }
     }
 
+    /// Moves a consumer behind an event that it has handled; what came before it is handled, too. `readEvents` does the same behind
+    /// each batch.
+    public func acknowledge(
+        _ position: EventPosition, of stream: String, by consumer: String, space: String = "home"
+    ) async throws(ControlError) {
+        var request = ClientRequest(
+            .POST, "v1", "spaces", .name(space), "consumers", .name(consumer), "acknowledge")
+        request.body = JSONEncoding.bytes(ConsumerPosition(stream: stream, position: position))
+        let sent = request
+        try await withConnection { connection in
+            try await connection.check(try await connection.send(sent))
+            _ = try await connection.collect()
+        }
+    }
+
     private static func forward(
         _ connection: inout ClientConnection, _ body: ([UInt8], Int) async throws -> Void
     ) async throws {

@@ -85,6 +85,28 @@ extension LanyardClient {
         }
     }
 
+    /// The backups that the agent makes by itself.
+    public func backups() async throws(ControlError) -> BackupsResponse {
+        try await value(ClientRequest(.GET, "v1", "backups"))
+    }
+
+    /// Has the agent make backups by itself from now on; the first begins at once. Only for the agent's user and root.
+    public func setBackups(_ plan: BackupPlanEntry) async throws(ControlError) -> BackupsResponse {
+        try await value(ClientRequest(.PUT, "v1", "backups"), body: plan)
+    }
+
+    /// Ends that; the files stay.
+    public func endBackups() async throws(ControlError) -> BackupsResponse {
+        try await value(ClientRequest(.DELETE, "v1", "backups"))
+    }
+
+    /// Returns when a backup of the plan was made now, or one that was under way is done; throws what kept it from being made.
+    public func backUpNow() async throws(ControlError) -> BackupsResponse {
+        var request = ClientRequest(.POST, "v1", "backups")
+        request.isRepeatable = false
+        return try await value(request)
+    }
+
     // MARK: Peers
 
     /// Returns the other agents as this node sees them.
@@ -96,6 +118,14 @@ extension LanyardClient {
     /// body is given the newest list only.
     public func watchPeers(_ body: ([Peer]) async throws -> Void) async throws {
         try await watch(ClientRequest(.GET, "v1", "peers"), body)
+    }
+
+    /// Measures the way to a device once: a round trip of the session, and the time until the device says that the newest change of
+    /// this one is on its disk. It is named by its name, short id or id.
+    public func ping(_ peer: String, timeoutMilliseconds: Int = 5_000) async throws(ControlError) -> PingResponse {
+        var request = ClientRequest(.GET, "v1", "peers", .name(peer), "ping")
+        request.query = [("timeoutMilliseconds", String(timeoutMilliseconds))]
+        return try await value(request)
     }
 
     /// Keeps an address to dial; `changed` is false when it was known.

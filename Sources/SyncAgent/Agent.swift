@@ -35,6 +35,8 @@ package final class Agent: Sendable {
     let blobDriver: BlobDriver
     let arrivals = Arrivals()
     let backupTurn = BackupTurn()
+    /// The backups that the agent makes by itself.
+    package let backups: BackupBoard
     private let parts: NIOLoopBoundBox<Parts?>
     private let startedAt = NIODeadline.now()
     private let shared = Mutex(Shared())
@@ -69,6 +71,7 @@ package final class Agent: Sendable {
         self.version = version
         device = identity.deviceID
         journal = AgentJournal(own: identity.deviceID)
+        backups = BackupBoard(dataDirectory: configuration.dataDirectory, configured: configuration.backups)
         self.eventLoop = eventLoop
         self.log = log
         logger = log.logger(level: configuration.logLevel)
@@ -127,6 +130,7 @@ package final class Agent: Sendable {
         peerSignal.finish()
         pairingSignal.finish()
         presence.signal.finish()
+        backups.signal.finish()
         try? await eventLoop.flatSubmit { [self] in
             running.loop.presence?.stop()
             running.loop.stop()
@@ -235,6 +239,16 @@ package final class Agent: Sendable {
     /// Returns the number of attachments whose bytes should be here, by policy or pin, and are not.
     package func missingCount(of space: SpaceID) async throws -> Int {
         try await driver.missingCount(of: space).get()
+    }
+
+    /// Has the core ping the device and ask it for all that it holds. Returns the state from before: pongs and announcements beyond
+    /// its counts are answers.
+    package func askToPing(_ device: DeviceID) async throws -> AgentSnapshot {
+        try await onLoop { [self] in
+            let before = AgentSnapshot(running.loop, running.bulk, running.discovery, agent: self)
+            running.loop.step(.pingAsked(device))
+            return before
+        }
     }
 
     package func snapshot() async throws -> AgentSnapshot {

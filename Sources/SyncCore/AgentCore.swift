@@ -116,6 +116,7 @@ package struct AgentCore: Sendable {
             home.handleClosed(id)
         case .presenceChanged(let signed): home.presence.handleOwn(signed, at: step.now)
         case .askForBulk(let device): step.network.askForBulk(device, &step.output)
+        case .pingAsked(let device): ping(device)
         case .deadlinePassed: break
         }
         endSessions()
@@ -130,6 +131,15 @@ package struct AgentCore: Sendable {
             step.network.sendPing(id, &step.output)
         case .forSpace: home.handleReceived(id, frame, &step)
         }
+    }
+
+    /// Sends a ping, and asks for all that the device holds: what it announces is on its disk. Nothing without a session.
+    private mutating func ping(_ device: DeviceID) {
+        guard let id = step.network.upConnections.first(where: { step.network.session($0)?.device == device }) else {
+            return
+        }
+        step.network.sendPing(id, &step.output)
+        home.requestHave(of: id, &step)
     }
 
     private mutating func passDeadlines() {

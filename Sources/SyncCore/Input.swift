@@ -120,6 +120,8 @@ package enum Input: Sendable, Equatable {
     case presenceChanged(SignedPresence)
     /// Bytes are to be moved, and the device dials the bulk connection (`BulkEffect.askForBulk`).
     case askForBulk(DeviceID)
+    /// The way to a device is to be measured: by a ping, and by its word of all that is on its disk.
+    case pingAsked(DeviceID)
     /// The time of `nextDeadline` has come.
     case deadlinePassed
 }

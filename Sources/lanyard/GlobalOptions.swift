@@ -39,7 +39,7 @@ struct GlobalOptions: ParsableArguments {
     var style: Style { Style(usesColor: !noColor && !json) }
 
     /// Prints `value` as JSON, or `text` for people.
-    func print(_ value: some Encodable, text: (Style) -> String) throws {
+    func print(_ value: some Encodable, text: (Style) throws -> String) throws {
         if json {
             try StandardOutput.write(json: JSONEncoding.bytes(value) + [0x0A])
         } else {

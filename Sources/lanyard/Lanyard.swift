@@ -13,22 +13,24 @@ struct Lanyard: AsyncParsableCommand {
             CommandGroup(
                 name: "This device",
                 subcommands: [
-                    Status.self, Peers.self, Why.self, Wait.self, Spaces.self, Compact.self, Doctor.self, Logs.self,
-                    Version.self, Completion.self,
+                    Status.self, Top.self, Peers.self, Ping.self, Why.self, Wait.self, Spaces.self, Compact.self,
+                    Doctor.self, Logs.self, Version.self, Completion.self,
                 ]),
             CommandGroup(name: "Devices", subcommands: [Pair.self, Invite.self, Join.self, Devices.self]),
             CommandGroup(
                 name: "Objects",
                 subcommands: [
-                    Put.self, Get.self, List.self, Edit.self, Delete.self, Deleted.self, History.self, Watch.self,
-                    Conflicts.self, Schema.self,
+                    Put.self, Get.self, List.self, Edit.self, Delete.self, Deleted.self, History.self, Undo.self,
+                    Watch.self, Conflicts.self, Schema.self,
                 ]),
             CommandGroup(
                 name: "Attachments",
                 subcommands: [Attach.self, Attachments.self, Fetch.self, Detach.self, Pin.self, Unpin.self]),
             CommandGroup(
-                name: "Events", subcommands: [Emit.self, Events.self, Streams.self, Consumers.self, Snapshot.self]),
-            CommandGroup(name: "Keeping", subcommands: [Backup.self, Restore.self, Export.self, Import.self]),
+                name: "Events",
+                subcommands: [Emit.self, Events.self, Run.self, Streams.self, Consumers.self, Snapshot.self]),
+            CommandGroup(
+                name: "Keeping", subcommands: [Backup.self, Restore.self, RestorePoint.self, Export.self, Import.self]),
         ])
 }
 
@@ -38,9 +40,9 @@ enum Program {
         // Writing into a closed pipe is reported by the write itself, and ends the command quietly.
         signal(SIGPIPE, SIG_IGN)
         let arguments = LeadingOptions.hoist(Array(CommandLine.arguments.dropFirst()))
-        if let fault = CommandWords.fault(in: arguments) {
-            Failure.end(fault, asJSON: arguments.contains("--json"))
-        }
+        // What stands behind -- is for another command.
+        let asJSON = arguments.prefix { $0 != "--" }.contains("--json")
+        if let fault = CommandWords.fault(in: arguments) { Failure.end(fault, asJSON: asJSON) }
         do {
             var command = try await Lanyard.asyncParseAsRoot(arguments)
             if var asynchronous = command as? any AsyncParsableCommand {
@@ -49,15 +51,15 @@ enum Program {
                 try command.run()
             }
         } catch let error as ControlError {
-            Failure.end(error, asJSON: arguments.contains("--json"))
+            Failure.end(error, asJSON: asJSON)
         } catch {
-            end(error, arguments)
+            end(error, arguments, asJSON: asJSON)
         }
     }
 
     /// Ends the program for an error of the argument parser: help and version (printed, 0), and wrong command lines, which exit
     /// with 2.
-    private static func end(_ error: any Error, _ arguments: [String]) -> Never {
+    private static func end(_ error: any Error, _ arguments: [String], asJSON: Bool) -> Never {
         if Lanyard.exitCode(for: error) == .success {
             try? StandardOutput.write(Lanyard.fullMessage(for: error) + "\n")
             exit(ExitCode.ok)
@@ -68,7 +70,7 @@ enum Program {
             : ControlError(
                 .invalidArgument, sentence(Lanyard.message(for: error)),
                 hint: "See: \(CommandWords.helpCommand(arguments))")
-        Failure.end(usage, asJSON: arguments.contains("--json"))
+        Failure.end(usage, asJSON: asJSON)
     }
 
     /// People look for it; a deletion that others have seen cannot be taken back (Decisions/04).

@@ -67,6 +67,17 @@ struct Lanyardd: AsyncParsableCommand {
             """)
     var isWithoutState = false
 
+    @Option(
+        help: ArgumentHelp(
+            "Make backups by itself, in this folder (see: lanyard backup --help).", valueName: "folder"))
+    var backupTo: String?
+
+    @Option(help: ArgumentHelp("How often, such as 1d or 12h. Default: 1d.", valueName: "time"))
+    var backupEvery: String?
+
+    @Option(help: ArgumentHelp("How many of them are kept. Default: 7.", valueName: "n"))
+    var backupKeep: String?
+
     @Flag(
         name: .customLong("until-input-ends"),
         help: "Stop when standard input ends: with the program that started the agent, however that ends.")
@@ -97,7 +108,8 @@ struct Lanyardd: AsyncParsableCommand {
             .dataDirectory: dataDir, .socket: socket, .listen: listen, .announce: announce, .name: name,
             .logLevel: logLevel, .logFormat: logFormat, .mdns: isWithoutMDNS ? "off" : nil,
             .uploadLimit: uploadLimit, .downloadLimit: downloadLimit, .keepHistory: keepHistory,
-            .state: isWithoutState ? "off" : nil,
+            .state: isWithoutState ? "off" : nil, .backupTo: backupTo, .backupEvery: backupEvery,
+            .backupKeep: backupKeep,
         ]
         var layers = [ConfigurationLayer(flags.compactMapValues(\.self)), ConfigurationLayer(environment: environment)]
         if let file = config ?? environment["LANYARD_CONFIG"] ?? Self.usualFile(environment) {

@@ -408,7 +408,8 @@ import Testing
             "status", "peers", "why", "invite", "join", "devices", "emit", "events", "streams", "consumers", "wait",
             "doctor", "logs", "version", "completion", "put", "get", "list", "edit", "delete", "deleted", "history",
             "watch", "conflicts", "schema", "attach", "attachments", "fetch", "detach", "pin", "unpin", "spaces",
-            "compact", "backup", "restore", "export", "import", "snapshot",
+            "compact", "backup", "restore", "export", "import", "snapshot", "ping", "top", "run", "undo",
+            "restore-point",
         ]
         let listed = help.lines.filter { $0.hasPrefix("  ") && !$0.hasPrefix("   ") && !$0.hasPrefix("  -") }
             .compactMap { $0.split { $0 == " " || $0 == "," }.first.map(String.init) }.filter { $0 != "See" }
@@ -431,6 +432,7 @@ import Testing
             ["delete"], ["history"], ["watch"], ["conflicts", "resolve"], ["schema", "set"], ["attach"], ["fetch"],
             ["detach"], ["pin"], ["emit"], ["events"], ["streams", "set"], ["consumers"], ["snapshot"],
             ["snapshot", "save"], ["snapshot", "restore"], ["backup"], ["restore"], ["export"], ["import"],
+            ["ping"], ["top"], ["run"], ["undo"], ["restore-point"],
         ]
         for command in commands {
             let run = try await CommandRun.lanyard(command + ["--help"])

@@ -31,6 +31,13 @@ import Testing
         #expect(TimeText(now: Self.now).exact(Self.now) == "2025-11-21 04:40:00")
     }
 
+    @Test(arguments: [
+        (45, "45 s"), (60, "1 min"), (5_400, "90 min"), (43_200, "12 h"), (86_400, "1 d"), (90_000, "25 h"),
+    ])
+    func `a length of time that a person chose reads as it was chosen`(seconds: Int, text: String) {
+        #expect(TimeText.interval(seconds: seconds) == text)
+    }
+
     @Test func `until a time, in units that are not too few`() {
         #expect(times.until(before(-1)) == "within 1 s" && times.until(before(0)) == "now")
         #expect(times.until(before(-600_000)) == "within 10 min")

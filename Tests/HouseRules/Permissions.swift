@@ -40,7 +40,8 @@ enum Permissions {
         ),
         // The checksum of what leaves in one file.
         (
-            "ControlServer/Backup", "ControlAPI Crypto HTTPTypes HummingbirdCore NIOCore ServiceLifecycle"
+            "ControlServer/Backup",
+            "ControlAPI SyncAgent Crypto Glibc HTTPTypes HummingbirdCore Logging NIOCore NIOPosix ServiceLifecycle"
         ),
         ("LanyardClient", "ControlAPI Dispatch Glibc Synchronization"),
         // Structs as objects. Foundation's coders and dates are those that applications know.

@@ -216,14 +216,18 @@ public struct StatusResponse: Codable, Equatable, Sendable {
     public var store: Store
     /// Bytes of attachments that arrive now, by hash.
     public var transfers: [Transfer]
+    /// The backups that the agent makes by itself; null if it makes none.
+    public var backups: BackupsResponse?
     /// The conditions a person should know of, most pressing first.
     public var warnings: [Warning]
 
     /// All fields.
     public init(
         device: Device, version: String = LanyardVersion.current, uptimeSeconds: Int, discovery: Discovery,
-        spaces: [Space], peers: PeerCounts, store: Store, transfers: [Transfer] = [], warnings: [Warning] = []
+        spaces: [Space], peers: PeerCounts, store: Store, transfers: [Transfer] = [], warnings: [Warning] = [],
+        backups: BackupsResponse? = nil
     ) {
+        self.backups = backups
         self.device = device
         self.version = version
         self.uptimeSeconds = uptimeSeconds

@@ -68,12 +68,12 @@ extension Agent {
     }
 
     /// True if the text names this agent, which is seen and not paired: by the name of its host, or by its address.
-    private static func isMeant(_ stranger: AgentSnapshot.NetworkStranger, by text: String) -> Bool {
+    static func isMeant(_ stranger: AgentSnapshot.NetworkStranger, by text: String) -> Bool {
         stranger.hostName == text || Self.text(stranger.endpoint) == text
     }
 
     /// Finds a peer by name (with or without `.local`, which a host's name ends in), unique short id or id, or address.
-    private func peer(_ text: String, in now: AgentSnapshot) throws(ControlError) -> PeerView {
+    func peer(_ text: String, in now: AgentSnapshot) throws(ControlError) -> PeerView {
         let found = now.peers.filter { peer in
             peer.name == text || "\(peer.name).local" == text
                 || peer.device.map { "\($0)" == text || $0.shortID == text.uppercased() } ?? false

@@ -142,7 +142,14 @@ extension Agent {
         {
             throw .unknownField(field.description)
         }
-        return old.differences(to: new, schema: schema, path: path).map { difference in
+        return differences(from: old, to: new, schema, path: path, field: query.field)
+    }
+
+    func differences(
+        from old: ObjectState, to new: ObjectState, _ schema: CollectionSchema?, path: [ExactString]? = nil,
+        field: FieldPath? = nil
+    ) -> [DifferenceEntry] {
+        old.differences(to: new, schema: schema, path: path).map { difference in
             let content: DifferenceEntry.Content =
                 switch difference.content {
                 case .value(let old, let new):
@@ -156,7 +163,7 @@ extension Agent {
                                 inserted: lines.inserted)
                         })
                 }
-            return DifferenceEntry(field: query.field ?? FieldPath(field: difference.field.string), content: content)
+            return DifferenceEntry(field: field ?? FieldPath(field: difference.field.string), content: content)
         }
     }
 }
@@ -324,7 +331,12 @@ private struct VersionNames {
 }
 
 extension ObjectPast.Change {
-    fileprivate var kind: HistoryEntry.Kind {
+    /// True if it changed no field.
+    var isOnlyOfAttachments: Bool {
+        operations.allSatisfy { if case .editAttachments = $0.action { true } else { false } }
+    }
+
+    var kind: HistoryEntry.Kind {
         for operation in operations {
             switch operation.action {
             case .edit(.birth, _): return .created

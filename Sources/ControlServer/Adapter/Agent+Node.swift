@@ -58,7 +58,8 @@ extension Agent {
             uptimeSeconds: now.uptimeSeconds, discovery: now.discoveryResponse, spaces: [home],
             peers: .init(connected: connected, discovered: seen, paired: now.members.count - 1),
             store: storeResponse, transfers: transfers,
-            warnings: warnings(now) + SilentMember.warnings(heldBackBy, now: now.wallMilliseconds))
+            warnings: warnings(now) + SilentMember.warnings(heldBackBy, now: now.wallMilliseconds),
+            backups: backups.view.plan == nil ? nil : backupsResponse)
     }
 
     /// Returns the members whose acknowledgement is missing, and since when: the time of the oldest change that the member has
@@ -168,6 +169,7 @@ extension Agent {
             let reason = ControlError(agent: error, directory: configuration.dataDirectory)
             warnings.append(.init(code: reason.code.rawValue, message: reason.message, hint: reason.hint))
         }
+        warnings += backupWarnings(now: now.wallMilliseconds)
         for (peer, skew) in journal.clockSkews.sorted(by: { $0.key < $1.key })
         where abs(skew) > AgentJournal.toleratedSkewMilliseconds {
             warnings.append(

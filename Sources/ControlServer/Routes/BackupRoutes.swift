@@ -16,8 +16,35 @@ struct BackupRoutes: Sendable {
                     try await agent.backup()
                 }
                 return BackupAnswer(reading).response()
-            }
+            },
+            Route(.get, "/v1/backups") { [agent] _ throws(ControlError) in .json(agent.backupsResponse) },
+            Route(.put, "/v1/backups") { [agent] request throws(ControlError) in
+                try Self.checkCaller(request.origin)
+                let plan = try await request.body(BackupPlanEntry.self)
+                return try await Self.whileListening(request) { () throws(ControlError) in
+                    try await agent.setBackups(plan)
+                }
+            },
+            Route(.delete, "/v1/backups") { [agent] request throws(ControlError) in
+                try Self.checkCaller(request.origin)
+                return .json(try agent.endBackups())
+            },
+            Route(.post, "/v1/backups") { [agent] request throws(ControlError) in
+                try Self.checkCaller(request.origin)
+                return try await Self.whileListening(request) { () throws(ControlError) in
+                    try await agent.backUpNow()
+                }
+            },
         ]
+    }
+
+    /// A backup goes on without the client.
+    private static func whileListening(
+        _ request: ControlRequest, _ body: @escaping @Sendable () async throws(ControlError) -> BackupsResponse
+    ) async throws(ControlError) -> Response {
+        var response = Response.json(try await request.whileClientListens(body))
+        response.headers[.connection] = "close"
+        return response
     }
 
     /// Admits the agent's user and root only. A backup holds the device's keys: the socket's group may use the agent, but must

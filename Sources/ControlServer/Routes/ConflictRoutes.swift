@@ -3,7 +3,7 @@ import HTTPTypes
 import HummingbirdCore
 import SyncAgent
 
-/// The routes for conflicts and their resolution.
+/// The routes for conflicts and their resolution, and for undoing and going back.
 struct ConflictRoutes: Sendable {
     let agent: Agent
 
@@ -24,6 +24,39 @@ struct ConflictRoutes: Sendable {
                         try await Self.write(first, agent, space, collection, to: &$0)
                     }
                 }
+            },
+            Route(.get, "/v1/spaces/{space}/undo") { [agent] request throws(ControlError) in
+                .json(try await agent.undoable(space: try request.name(.space)))
+            },
+            Route(.post, "/v1/spaces/{space}/undo") { [agent] request throws(ControlError) in
+                let space = try request.name(.space)
+                // It names the change, which is the newest only once: sent again, it is refused.
+                return .json(try await agent.undo(space: space, try await request.body(UndoRequest.self).version))
+            },
+            Route(.get, "/v1/spaces/{space}/restore-point", query: ["time", "recreate"]) {
+                [agent] request throws(ControlError) in
+                let space = try request.name(.space)
+                guard let time = request.query["time"].flatMap({ Timestamp($0) }) else {
+                    throw ControlError(
+                        .invalidArgument, "The key \"time\" is no time.", hint: "For example 2026-11-26T14:00:00Z.")
+                }
+                let wanted = RestorePointRequest(time: time, recreate: try request.flag("recreate"))
+                let answer = try await request.whileClientListens { () throws(ControlError) in
+                    try await agent.restorePoint(space: space, wanted)
+                }
+                var response = Response.json(answer)
+                response.headers[.connection] = "close"
+                return response
+            },
+            Route(.post, "/v1/spaces/{space}/restore-point") { [agent] request throws(ControlError) in
+                let space = try request.name(.space)
+                let wanted = try await request.body(RestorePointRequest.self)
+                let answer = try await request.whileClientListens { () throws(ControlError) in
+                    try await agent.restore(space: space, wanted)
+                }
+                var response = Response.json(answer)
+                response.headers[.connection] = "close"
+                return response
             },
             Route(.post, ObjectRoutes.object + "/resolve") { [agent] request throws(ControlError) in
                 let (space, name) = (try request.name(.space), try request.objectName())

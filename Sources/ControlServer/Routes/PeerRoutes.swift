@@ -22,6 +22,17 @@ struct PeerRoutes: Sendable {
                 let body = try await request.body(PeerAddress.self)
                 return .json(try await agent.addPeer(try HostPort(parsing: body.address)))
             },
+            Route(.get, "/v1/peers/{peer}/ping", query: ["timeoutMilliseconds"]) {
+                [agent] request throws(ControlError) in
+                let peer = request.parameters["peer"] ?? ""
+                let timeout = try request.integer("timeoutMilliseconds", in: 1...60_000, default: 5_000)
+                let answer = try await request.whileClientListens { () throws(ControlError) in
+                    try await agent.ping(peer, timeoutMilliseconds: Int64(timeout))
+                }
+                var response = Response.json(answer)
+                response.headers[.connection] = "close"
+                return response
+            },
             Route(.delete, "/v1/peers/{address}") { [agent] request throws(ControlError) in
                 .json(try await agent.removePeer(try HostPort(parsing: request.parameters["address"] ?? "")))
             },

@@ -17,6 +17,8 @@ package struct AgentConfiguration: Sendable, Hashable {
     package var downloadLimit: TransferRate?
     /// The time for which changes are kept that every member has.
     package var historyRetention: HistoryRetention
+    /// The backups that the agent makes by itself; nil: those that a person set with a command, if any.
+    package var backups: BackupPlan?
     /// True if changes may be exchanged as the state that they amount to.
     package var exchangesState: Bool
 

@@ -17,12 +17,17 @@ package struct ConfigurationLayer: Sendable, Hashable {
         case downloadLimit = "download-limit"
         case keepHistory = "keep-history"
         case state
+        case backupTo = "backup-to"
+        case backupEvery = "backup-every"
+        case backupKeep = "backup-keep"
 
         fileprivate var isSwitch: Bool { self == .mdns || self == .state }
         fileprivate var isRate: Bool { self == .uploadLimit || self == .downloadLimit }
+        fileprivate var isNumber: Bool { isRate || self == .backupKeep }
 
         fileprivate var allowedInFile: String {
             if isSwitch { return "true or false" }
+            if self == .backupKeep { return AgentConfiguration.allowedCounts }
             return isRate ? AgentConfiguration.allowedRates : "a string"
         }
 
@@ -60,7 +65,7 @@ package struct ConfigurationLayer: Sendable, Hashable {
             guard let key = Key(rawValue: setting.key) else { throw .unknownKey(setting.key, path: path) }
             switch setting.value {
             case .flag(let isOn) where key.isSwitch: values[key] = isOn ? "on" : "off"
-            case .number(let count) where key.isRate && count >= 0: values[key] = "\(count)"
+            case .number(let count) where key.isNumber && count >= 0: values[key] = "\(count)"
             case .text(let text): values[key] = text
             case .flag(let isOn): throw .badValue(key, value: "\(isOn)", allowed: key.allowedInFile)
             case .number(let count): throw .badValue(key, value: "\(count)", allowed: key.allowedInFile)
@@ -153,7 +158,38 @@ extension AgentConfiguration {
         }
         usesMDNS = try isOn(.mdns)
         exchangesState = try isOn(.state)
+        backups = try Self.backups(to: value(.backupTo), every: value(.backupEvery), keep: value(.backupKeep))
     }
+
+    private static func backups(
+        to directory: String?, every: String?, keep: String?
+    ) throws(ConfigurationError) -> BackupPlan? {
+        var plan = BackupPlan(directory: directory ?? "")
+        if let every {
+            guard case .seconds(let seconds)? = HistoryRetention(text: every),
+                BackupPlan.everySeconds.contains(seconds)
+            else { throw .badValue(.backupEvery, value: every, allowed: "a time such as 1d or 12h, at most 365d") }
+            plan.everySeconds = seconds
+        }
+        if let keep {
+            guard let count = Int(keep), BackupPlan.keep.contains(count) else {
+                throw .badValue(.backupKeep, value: keep, allowed: allowedCounts)
+            }
+            plan.keep = count
+        }
+        guard let directory else {
+            if let text = every { throw .badValue(.backupEvery, value: text, allowed: allowedAlone) }
+            if let text = keep { throw .badValue(.backupKeep, value: text, allowed: allowedAlone) }
+            return nil
+        }
+        guard directory.hasPrefix("/"), directory.utf8.count <= 4_096, !directory.utf8.contains(0) else {
+            throw .badValue(.backupTo, value: directory, allowed: "the absolute path of a folder")
+        }
+        return plan
+    }
+
+    fileprivate static let allowedCounts = "a whole number from 1 to 10000"
+    private static let allowedAlone = "only together with backup-to"
 
     fileprivate static let allowedRates = "bytes a second, such as 10M or 500K; 0: no limit"
 
@@ -187,6 +223,13 @@ extension AgentConfiguration {
         if let uploadLimit { lines.append("upload-limit = \(quoted(uploadLimit.description))") }
         if let downloadLimit { lines.append("download-limit = \(quoted(downloadLimit.description))") }
         lines += ["keep-history = \(quoted(historyRetention.description))", "state = \(exchangesState)"]
+        if let backups {
+            let every = HistoryRetention.seconds(backups.everySeconds)
+            lines += [
+                "backup-to = \(quoted(backups.directory))", "backup-every = \(quoted(every.description))",
+                "backup-keep = \(backups.keep)",
+            ]
+        }
         return lines.joined(separator: "\n") + "\n"
     }
 }

@@ -34,6 +34,10 @@ extension SpaceMachine {
         announcer.request(space, of: peers[index].id, &step)
     }
 
+    mutating func requestHave(of id: ConnectionID, _ step: inout CoreStep) {
+        if let index = peerIndex(id), peers[index].isUp { requestHave(index, &step) }
+    }
+
     mutating func handleHaveRequest(_ index: Int, _ request: Frame.HaveRequest, _ step: inout CoreStep) {
         guard request.space == space, announcer.handleRequest(from: peers[index].id, at: step.now) else { return }
         sendHave(index, isComplete: true, &step)
@@ -69,6 +73,7 @@ extension SpaceMachine {
             if have.complete { return refuse(index, .badVector, detail: "digest", &step) }
             return requestHave(index, &step)
         }
+        if have.complete { peers[index].wholeHaves += 1 }
         peers[index].progress.record(peers[index].claims.operations, at: step.now)
         sender.confirm(peers[index].claims.tips, by: peers[index].id)
         handleTips(index, &step)

@@ -31,6 +31,8 @@ struct PeerSession: Sendable {
     var ping: Ping?
     /// Round trips of the newest pings, at most `roundTripSamples`.
     private var roundTrips: [Tick.Span] = []
+    /// The number of pongs that answered a ping.
+    private(set) var pongs: UInt64 = 0
     /// The time at which the next of the first few pings is due.
     var sampleAt: Tick?
     /// The time since which our message waits for an answer and no byte came; nil when nothing is due.
@@ -59,10 +61,12 @@ struct PeerSession: Sendable {
 
     /// The least of the newest few round trips: a ping that waits behind a burst measures the burst.
     var roundTrip: Tick.Span? { roundTrips.min() }
+    var newestRoundTrip: Tick.Span? { roundTrips.last }
     private static let roundTripSamples = 4
 
     /// Records a measurement and plans the next. The first few follow each other within seconds: a session begins with a burst.
     mutating func record(roundTrip: Tick.Span, at now: Tick, again: Tick.Span) {
+        pongs += 1
         roundTrips = roundTrips.suffix(Self.roundTripSamples - 1) + [roundTrip]
         sampleAt = roundTrips.count < Self.roundTripSamples ? now + again : nil
     }

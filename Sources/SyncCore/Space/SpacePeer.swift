@@ -14,6 +14,8 @@ struct SpacePeer: Sendable {
     var peerTips: TipTable { claims.tips }
     /// The peer's vector digest matched `peerTips` when it last spoke.
     var peerTipsAreComplete = false
+    /// The number of times that the peer has announced all that it holds.
+    var wholeHaves: UInt64 = 0
     /// The growth of what the peer holds.
     var progress = ProgressMeter()
 

@@ -41,6 +41,11 @@ package struct PeerView: Sendable, Equatable {
     package var unansweredSince: Tick?
     /// True if a decision made on this node blocks the device.
     package var isBlocked = false
+    /// The round trip of the newest ping, and the number of pings answered on the present session.
+    package var newestRoundTrip: Tick.Span?
+    package var pongs: UInt64 = 0
+    /// The number of times on the present session that the peer announced all that it holds.
+    package var wholeHaves: UInt64 = 0
 }
 
 extension AgentCore {
@@ -96,7 +101,7 @@ extension PeerNetwork {
             lastConnectedAt: book.lastConnected(device), lastHeardAt: session?.lastReceivedAt,
             connectedAt: session?.openedAt, outstandingBytes: 0,
             unansweredSince: session.flatMap { isSuspected($0, at: now) ? $0.unansweredSince : nil },
-            isBlocked: isBlocked(device))
+            isBlocked: isBlocked(device), newestRoundTrip: session?.newestRoundTrip, pongs: session?.pongs ?? 0)
     }
 
     /// The addresses where no device answered yet.
@@ -127,6 +132,7 @@ extension SpaceMachine {
             view.weLack = peer.claims.lacking
             view.theyLack = held.operations(beyond: peer.peerTips)
         }
+        view.wholeHaves = peer?.wholeHaves ?? 0
         view.operationsPerSecond = peer?.progress.perSecond(at: now) ?? 0
         view.outstandingBytes = puller.wants.reduce(0) { $0 + ($1.connection == view.connection ? $1.creditBytes : 0) }
         return view

@@ -5,20 +5,39 @@ import LanyardClient
 struct Backup: AsyncParsableCommand {
     static let configuration = CommandConfiguration(
         abstract: "Save all that this device has in one file, while it runs.",
-        usage: "lanyard backup FILE|- [--force] [OPTIONS]",
+        usage: """
+            lanyard backup FILE|- [--force] [OPTIONS]
+                   lanyard backup --to FOLDER --every TIME [--keep N] [OPTIONS]
+                   lanyard backup --now | --plan | --stop [OPTIONS]
+            """,
         discussion: """
             The file holds the objects, events, history and attachments as they were at one moment, and this device's keys: \
             its holder can act as this device, so only you may read it; keep it as safe as this device.
             Writes go on meanwhile. The file appears when it is whole and on the disk. With - it goes to standard output.
+            With --to and --every the agent makes them by itself, from now on and after every start: the first at once. Each is \
+            read back and checked; only then old ones go, until --keep are left. lanyard status says when the last good one was, \
+            and warns. The folder must be there, and the agent's user must be able to write in it. In the agent's configuration \
+            the same is backup-to, backup-every and backup-keep.
             """)
     @Argument(help: "Where to; - for standard output.", completion: .file())
-    var file: String
+    var file: String?
     @Flag(name: .shortAndLong, help: "Replace a file that is there.")
     var force = false
+    @OptionGroup var planned: PlannedBackups
     @OptionGroup var global: GlobalOptions
 
+    func validate() throws {
+        if file == nil, !planned.isAsked {
+            throw ValidationError("Give a file for one backup, or --to FOLDER --every 1d for backups from now on.")
+        }
+        if planned.isAsked, file != nil || force {
+            throw ValidationError("A file and --force are for one backup; --to, --now, --plan and --stop go without.")
+        }
+    }
+
     func run() async throws {
-        guard file == "-" else { return try await save() }
+        guard let file else { return try await planned.run(global) }
+        guard file == "-" else { return try await save(file) }
         guard !StandardOutput.isTerminal else {
             throw ControlError(
                 .invalidArgument, "A backup is not written to a terminal.",
@@ -28,7 +47,7 @@ struct Backup: AsyncParsableCommand {
         note(made)
     }
 
-    private func save() async throws {
+    private func save(_ file: String) async throws {
         Interruption.explain(
             "It was stopped; there is no backup.", hint: "Make it again: lanyard backup FILE", asJSON: global.json)
         let place = OutputPlace(file, fileName: "lanyard.backup")
@@ -45,8 +64,8 @@ struct Backup: AsyncParsableCommand {
     /// Makes the backup, and checks everything as a restore will.
     private func make(
         _ write: ([UInt8]) throws(ControlError) -> Void
-    ) async throws -> BackupReader {
-        var reader = BackupReader()
+    ) async throws -> BackupReader<BackupSHA256> {
+        var reader = BackupReader<BackupSHA256>()
         var display: ProgressDisplay?
         defer { display?.end() }
         try await global.client().backup { bytes in
@@ -67,7 +86,7 @@ struct Backup: AsyncParsableCommand {
         return reader
     }
 
-    private func note(_ made: BackupReader) {
+    private func note(_ made: BackupReader<BackupSHA256>) {
         if !made.leftOut.isEmpty {
             global.note(
                 "The bytes of \(Amounts.count(made.leftOut.count, "attachment")) could not be read and are not in it; where "
@@ -87,7 +106,7 @@ private struct BackupAnswer: Encodable {
     let largeAttachments: Int
     let leftOut: [String]
 
-    init(file: String, _ made: BackupReader) {
+    init(file: String, _ made: BackupReader<BackupSHA256>) {
         self.file = file
         bytes = made.byteCount
         time = made.header?.time

@@ -58,7 +58,7 @@ struct Restore: AsyncParsableCommand {
 private struct Restoring {
     let directory: String
     let replaces: Bool
-    private var reader = BackupReader()
+    private var reader = BackupReader<BackupSHA256>()
     /// Nil before it is known that this is a backup, and one that can be restored.
     private var place: RestorePlace?
     private var file: RestoredFile?

@@ -11,6 +11,7 @@ struct Attachments: AsyncParsableCommand {
     var object: String?
     @Option(name: [.long, .customShort("n")], help: ArgumentHelp("At most so many.", valueName: "n"))
     var limit: Int?
+    @OptionGroup var listing: ListingOptions
     @OptionGroup var global: GlobalOptions
 
     func validate() throws {
@@ -24,16 +25,19 @@ struct Attachments: AsyncParsableCommand {
         let client = try global.client()
         if global.json {
             var array = JSONArrayOutput()
-            try await client.listAttachments(of: owner, limit: limit, space: global.space) { try array.add($0) }
+            try await client.listAttachments(of: owner, limit: limit, space: global.space) {
+                try array.add(try listing.rows($0))
+            }
             try array.end()
             return
         }
         var all: [AttachmentEntry] = []
         try await client.listAttachments(of: owner, limit: limit, space: global.space) { all += $0 }
+        let rows = try listing.rows(all)
         if all.isEmpty {
             global.note("No attachments.")
         } else {
-            try StandardOutput.write(AttachmentText.table(all, global.style))
+            try StandardOutput.write(try AttachmentText.table(rows, global.style, listing.table))
         }
     }
 }

@@ -14,6 +14,7 @@ struct Conflicts: AsyncParsableCommand {
         var collection: String?
         @Flag(help: "Go on, and show every change.")
         var watch = false
+        @OptionGroup var listing: ListingOptions
         @OptionGroup var global: GlobalOptions
 
         func run() async throws {
@@ -33,10 +34,11 @@ struct Conflicts: AsyncParsableCommand {
             }
         }
 
-        private func show(_ conflicts: [ConflictEntry], _ names: DeviceNames) throws {
+        private func show(_ all: [ConflictEntry], _ names: DeviceNames) throws {
+            let conflicts = try listing.rows(all)
             try global.print(conflicts) {
-                ConflictTable(conflicts: conflicts, names: names, space: global.space, style: $0)
-                    .text(isQuiet: global.quiet)
+                try ConflictTable(conflicts: conflicts, names: names, space: global.space, style: $0)
+                    .text(isQuiet: global.quiet || listing.columns.isGiven, listing.table)
             }
         }
     }

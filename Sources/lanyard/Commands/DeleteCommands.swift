@@ -34,6 +34,7 @@ struct Deleted: AsyncParsableCommand {
         abstract: "Show what was deleted, as long as the record of it is kept.")
     @Argument(help: "Only of this collection.", completion: Completions.collections)
     var collection: String?
+    @OptionGroup var listing: ListingOptions
     @OptionGroup var global: GlobalOptions
 
     func run() async throws {
@@ -41,7 +42,9 @@ struct Deleted: AsyncParsableCommand {
         let client = try global.client()
         if global.json {
             var array = JSONArrayOutput()
-            try await client.listDeletedObjects(of: collection, space: global.space) { try array.add($0) }
+            try await client.listDeletedObjects(of: collection, space: global.space) {
+                try array.add(try listing.rows($0))
+            }
             try array.end()
             return
         }
@@ -50,12 +53,13 @@ struct Deleted: AsyncParsableCommand {
         var isEmpty = true
         try await client.listDeletedObjects(of: collection, space: global.space) { entries in
             isEmpty = false
-            for entry in entries {
+            for entry in try listing.rows(entries) {
                 table.add(
                     Table.Cell(entry.collection), Table.Cell(entry.id), Table.Cell(names[entry.device]),
                     Table.Cell(TimeText.local.age(entry.time)), Table.Cell(entry.policy.rawValue))
             }
         }
-        if isEmpty { global.note("Nothing on record.") } else { try StandardOutput.write(table.text(global.style)) }
+        guard !isEmpty else { return global.note("Nothing on record.") }
+        try StandardOutput.write(try table.text(global.style, listing.table))
     }
 }

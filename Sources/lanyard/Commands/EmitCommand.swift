@@ -7,7 +7,8 @@ struct Emit: AsyncParsableCommand {
         abstract: "Write an event, or one per line of standard input.",
         usage: "lanyard emit STREAM [TYPE] JSON|- [OPTIONS]",
         discussion: """
-            Returns when the event is durable on this device. With -, each line of standard input is JSON and becomes an \
+            Returns when the event is durable on this device; with --wait-for 2 when it is on one more. If the others do not \
+            say so in time, the command exits with 6, and the event stays. With -, each line of standard input is JSON and becomes an \
             event of its own, written in groups while the lines come; a bad line ends it, what came before stays.
             A JSON value that begins with a minus sign comes after --: lanyard emit temperature -- -5
             """)
@@ -17,6 +18,7 @@ struct Emit: AsyncParsableCommand {
     var stream: String
     @Argument(help: ArgumentHelp("The event's type, if it has one, and its JSON or -.", valueName: "type-and-json"))
     var operands: [String]
+    @OptionGroup var durable: DurableWrite
     @OptionGroup var global: GlobalOptions
 
     func validate() throws {
@@ -30,7 +32,7 @@ struct Emit: AsyncParsableCommand {
         let type = operands.count == 2 ? operands[0] : nil
         if let type { try NameRule.check(type, is: .type) }
         let answer = try await emit(operands[operands.count - 1], type: type)
-        try global.print(answer) { _ in
+        try await durable.print(answer, version: answer.last, global) { _ in
             if global.quiet { return "" }
             guard let last = answer.last else { return "Nothing to write.\n" }
             return answer.count == 1 ? "\(last)\n" : "\(answer.count) events, last \(last)\n"

@@ -44,11 +44,15 @@ struct List: AsyncParsableCommand {
     var explain = false
     @Flag(help: "Go on with what changes in the list.")
     var watch = false
+    @OptionGroup var columns: ColumnOptions
     @OptionGroup var global: GlobalOptions
 
     private static let sampleRows = 500
 
     func validate() throws {
+        if columns.isGiven, watch || count || explain {
+            throw ValidationError("--format and --no-headers are for a list: leave out --watch, --count and --explain.")
+        }
         if watch, count || explain {
             throw ValidationError("--watch lists objects: leave out --count and --explain.")
         }
@@ -136,9 +140,11 @@ struct List: AsyncParsableCommand {
         var waiting: [ObjectEntry] = []
         var table: ObjectTable?
         func begin() throws -> ObjectTable {
-            let begun = ObjectTable(waiting, limit: TerminalWidth.current)
+            let format = columns.table
+            let begun = ObjectTable(waiting, limit: TerminalWidth.current, columns: format.columns)
+            let hasHead = format.hasHeaders && !global.quiet
             try StandardOutput.write(
-                (global.quiet ? "" : begun.head(global.style)) + waiting.map(begun.row).joined())
+                (hasHead ? begun.head(global.style) : "") + waiting.map(begun.row).joined())
             return begun
         }
         try await read(client, condition) { objects in

@@ -64,15 +64,16 @@ struct Devices: AsyncParsableCommand {
     static let configuration = CommandConfiguration(
         abstract: "Show the devices of the space: which device admitted which, and when; retire one, or block one.",
         subcommands: [Retire.self, Block.self, Unblock.self])
+    @OptionGroup var listing: ListingOptions
     @OptionGroup var global: GlobalOptions
 
     func run() async throws {
         let devices = try await global.client().devices(space: global.space)
-        try global.print(devices) { style in
+        try global.print(try listing.rows(devices)) { style in
             var table = Table(
                 "NAME", "ID", "ROLE", "STATE", "ADDED BY", "ADDED", "LAST SEEN",
                 leastImportant: ["ROLE", "ADDED BY", "ADDED", "LAST SEEN", "ID"])
-            for device in devices {
+            for device in try listing.rows(devices) {
                 let adder = device.addedBy.map { id in
                     devices.first { $0.id == id }?.name ?? String(id.prefix(7))
                 }
@@ -81,7 +82,7 @@ struct Devices: AsyncParsableCommand {
                     Table.Cell(device.state), Table.Cell(adder), Table.Cell(TimeText.local.age(device.addedAt)),
                     Table.Cell(TimeText.local.age(device.lastSeen)))
             }
-            return table.text(style)
+            return try table.text(style, listing.table)
         }
     }
 

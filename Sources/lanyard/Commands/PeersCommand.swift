@@ -8,6 +8,7 @@ struct Peers: AsyncParsableCommand {
         subcommands: [Add.self, Remove.self])
     @Flag(help: "Go on, and show every change.")
     var watch = false
+    @OptionGroup var listing: ListingOptions
     @OptionGroup var global: GlobalOptions
 
     func run() async throws {
@@ -25,12 +26,13 @@ struct Peers: AsyncParsableCommand {
         }
     }
 
-    private func show(_ peers: [Peer], _ client: LanyardClient) async throws {
+    private func show(_ all: [Peer], _ client: LanyardClient) async throws {
+        let peers = try listing.rows(all)
         // What arrives, arrives from peers; to programs, `status` says it.
         let transfers = global.json || global.quiet ? [] : (try? await client.status().transfers) ?? []
         try global.print(peers) { style in
             let arriving = TransferText.lines(transfers).map { "\(style.faint("arriving"))   \($0)\n" }
-            return PeerTable.text(peers, style) + (arriving.isEmpty ? "" : "\n") + arriving.joined()
+            return try PeerTable.text(peers, style, listing.table) + (arriving.isEmpty ? "" : "\n") + arriving.joined()
         }
     }
 
@@ -65,7 +67,9 @@ struct Peers: AsyncParsableCommand {
 
 /// `lanyard peers` for people.
 enum PeerTable {
-    static func text(_ peers: [Peer], _ style: Style) -> String {
+    static func text(
+        _ peers: [Peer], _ style: Style, _ format: TableFormat = .usual
+    ) throws(ControlError) -> String {
         var table = Table(
             "NAME", "ID", "STATE", "ADDRESS", "VIA", "RTT", "BEHIND", "LAST SYNC",
             leastImportant: ["VIA", "RTT", "LAST SYNC", "ID", "ADDRESS"])
@@ -80,7 +84,7 @@ enum PeerTable {
                 Table.Cell(Amounts.milliseconds(peer.rttMilliseconds)), Table.Cell(behind(peer.behind)),
                 Table.Cell(TimeText.local.age(peer.lastSync)))
         }
-        return table.text(style)
+        return try table.text(style, format)
     }
 
     private static func paint(_ peer: Peer, _ style: Style) -> (String) -> String {

@@ -8,7 +8,8 @@ struct Put: AsyncParsableCommand {
         usage: "lanyard put COLLECTION[/ID] JSON|- [OPTIONS]",
         discussion: """
             JSON is an object with fields. Fields it does not name stay as they are; null is a value. Returns when the \
-            object is durable on this device, and writes nothing that is there already.
+            object is durable on this device, and writes nothing that is there already; with --wait-for 2 when it is on one \
+            more. If the others do not say so in time, the command exits with 6, and the object stays.
             Without /ID a key "id" of the JSON names the object (it is not a field then); without that, too, the object \
             gets a fresh id.
             COLLECTION - takes one JSON object, or one per line, each written as a change of its own, in groups while the \
@@ -27,6 +28,7 @@ struct Put: AsyncParsableCommand {
     var ifVersion: String?
     @Flag(help: "Only if there is no such object.")
     var ifAbsent = false
+    @OptionGroup var durable: DurableWrite
     @OptionGroup var global: GlobalOptions
 
     func validate() throws {
@@ -65,12 +67,12 @@ struct Put: AsyncParsableCommand {
             ifVersion: try ifVersion.map { text throws(ControlError) in try DotText(parsing: text) },
             ifAbsent: ifAbsent)
         let object = try await global.client().put(put, space: global.space)
-        try global.print(object) { _ in
-            if global.quiet { return isIDGiven ? "" : "\(shown(object.id))\n" }
-            return "\(shown(object.collection))/\(shown(object.id))  version \(object.version)\n"
-        }
         for field in Self.fieldsThatKept(put.fields, object.fields) {
             global.note("\"\(field)\" only grows: what it held and the JSON does not name stayed in it.")
+        }
+        try await durable.print(object, version: object.version, global) { _ in
+            if global.quiet { return isIDGiven ? "" : "\(shown(object.id))\n" }
+            return "\(shown(object.collection))/\(shown(object.id))  version \(object.version)\n"
         }
     }
 
@@ -107,7 +109,7 @@ struct Put: AsyncParsableCommand {
         }
         let answer = try await global.client().putLines(
             lines, to: target, replace: replace, ifAbsent: ifAbsent, space: global.space)
-        try global.print(answer) { _ in
+        try await durable.print(answer, version: answer.last, global) { _ in
             global.quiet ? "" : "\(Amounts.count(answer.count, "object")) put into \(shown(target)).\n"
         }
     }

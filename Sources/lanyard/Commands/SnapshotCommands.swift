@@ -101,6 +101,7 @@ struct Snapshot: AsyncParsableCommand {
         var stream: String?
         @Option(help: ArgumentHelp("Only of this schema version.", valueName: "n"))
         var schema: Int64?
+        @OptionGroup var listing: ListingOptions
         @OptionGroup var global: GlobalOptions
 
         func validate() throws { if let schema { try SchemaVersion.check(schema) } }
@@ -108,13 +109,16 @@ struct Snapshot: AsyncParsableCommand {
         func run() async throws {
             if let stream { try NameRule.check(stream, is: .stream) }
             let client = try global.client()
-            let snapshots = try await client.snapshots(of: stream, schema: schema, space: global.space)
+            let all = try await client.snapshots(of: stream, schema: schema, space: global.space)
+            let snapshots = try listing.rows(all)
             let names = await DeviceNames(client, space: global.space)
-            try global.print(snapshots) { snapshots.isEmpty ? "" : Self.table(snapshots, names, $0) }
-            if snapshots.isEmpty { global.note("No snapshots yet. Save one: lanyard snapshot save --help") }
+            try global.print(snapshots) { try snapshots.isEmpty ? "" : table(snapshots, names, $0) }
+            if all.isEmpty { global.note("No snapshots yet. Save one: lanyard snapshot save --help") }
         }
 
-        private static func table(_ snapshots: [SnapshotEntry], _ names: DeviceNames, _ style: Style) -> String {
+        private func table(
+            _ snapshots: [SnapshotEntry], _ names: DeviceNames, _ style: Style
+        ) throws(ControlError) -> String {
             var table = Table(
                 "ID", "STREAM", "SCHEMA", "CONSUMER", "SAVED", "DEVICE", "SIZE", "STATE",
                 leastImportant: ["CONSUMER", "SIZE", "DEVICE", "SAVED"])
@@ -129,7 +133,7 @@ struct Snapshot: AsyncParsableCommand {
                         isGood ? style.good($0) : style.careful($0)
                     })
             }
-            return table.text(style)
+            return try table.text(style, listing.table)
         }
     }
 

@@ -5,14 +5,17 @@ import LanyardClient
 struct Spaces: AsyncParsableCommand {
     static let configuration = CommandConfiguration(
         abstract: "Show what this device keeps of each space; change it.", subcommands: [Set.self])
+    @OptionGroup var listing: ListingOptions
     @OptionGroup var global: GlobalOptions
 
     func run() async throws {
-        let spaces = try await global.client().spaces()
-        try global.print(spaces) { Self.text(spaces, $0) }
+        let spaces = try listing.rows(try await global.client().spaces())
+        try global.print(spaces) { try Self.text(spaces, $0, listing.table) }
     }
 
-    static func text(_ spaces: [SpaceEntry], _ style: Style) -> String {
+    static func text(
+        _ spaces: [SpaceEntry], _ style: Style, _ format: TableFormat = .usual
+    ) throws(ControlError) -> String {
         var table = Table(
             "NAME", "FETCH", "USED", "QUOTA", "ATTACHMENTS", "MISSING",
             leastImportant: ["QUOTA", "ATTACHMENTS", "USED"])
@@ -23,7 +26,7 @@ struct Spaces: AsyncParsableCommand {
                 Table.Cell("\(space.attachments)"),
                 Table.Cell("\(space.missing)", space.missing > 0 ? style.careful : { $0 }))
         }
-        return table.text(style)
+        return try table.text(style, format)
     }
 
     struct Set: AsyncParsableCommand {
@@ -47,7 +50,7 @@ struct Spaces: AsyncParsableCommand {
         func run() async throws {
             try NameRule.check(name, is: .space)
             let space = try await global.client().setSpace(name, try settings())
-            try global.print(space) { global.quiet ? "" : Spaces.text([space], $0) }
+            try global.print(space) { try global.quiet ? "" : Spaces.text([space], $0) }
         }
 
         func settings() throws(ControlError) -> SpaceSettings {

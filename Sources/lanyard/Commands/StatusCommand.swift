@@ -5,12 +5,43 @@ import LanyardClient
 struct Status: AsyncParsableCommand {
     static let configuration = CommandConfiguration(
         abstract: "Show this device: what it holds and which others it knows.")
+    @Flag(help: "Go on, and show every change; with --json a line for each.")
+    var watch = false
+    @Option(help: ArgumentHelp("With --watch: how often to look.", valueName: "time"))
+    var interval: TimeLength?
     @OptionGroup var global: GlobalOptions
+
+    func validate() throws {
+        guard let interval else { return }
+        guard watch else { throw ValidationError("--interval goes with --watch.") }
+        guard (100...86_400_000).contains(interval.milliseconds) else {
+            throw ValidationError("The time between two looks is 100ms to 1d.")
+        }
+    }
 
     func run() async throws {
         // Without --space all spaces are shown; the default of the option is for commands that work in one.
         let isNamed = CommandLine.arguments.contains { $0 == "--space" || $0.hasPrefix("--space=") }
-        let status = try await global.client().status(space: isNamed ? global.space : nil)
+        let (client, space) = (try global.client(), isNamed ? global.space : nil)
+        guard watch else { return try show(try await client.status(space: space)) }
+        let redraws = StandardOutput.isTerminal && !global.json
+        var last: StatusResponse?
+        while true {
+            let status = try await client.status(space: space)
+            var changed = status
+            // It changes each second, and says nothing.
+            changed.uptimeSeconds = 0
+            // At a terminal ages go on; to a file only changes are written.
+            if redraws || changed != last {
+                if redraws { try StandardOutput.clear() }
+                try show(status)
+            }
+            last = changed
+            try await Task.sleep(for: .milliseconds(interval?.milliseconds ?? 1_000))
+        }
+    }
+
+    private func show(_ status: StatusResponse) throws {
         try global.print(status) { Prose.wrapped(StatusText(status: status, style: $0, isQuiet: global.quiet).text) }
     }
 }
@@ -41,6 +72,7 @@ struct StatusText {
             row("store", "\(Amounts.bytes(status.store.bytes)), \(storeState)"),
         ]
         lines += status.spaces.flatMap(space)
+        if let backups = status.backups { lines.append(row("backups", BackupText(backups, style).sentence)) }
         lines += TransferText.lines(status.transfers).map { row("arriving", $0) }
         if let next, !isQuiet { lines += ["", next] }
         return lines.joined(separator: "\n") + "\n"

@@ -5,10 +5,12 @@ import LanyardClient
 struct Streams: AsyncParsableCommand {
     static let configuration = CommandConfiguration(
         abstract: "Show the streams; say how one is kept.", subcommands: [Set.self])
+    @OptionGroup var listing: ListingOptions
     @OptionGroup var global: GlobalOptions
 
     func run() async throws {
-        let streams = try await global.client().streams(space: global.space)
+        let all = try await global.client().streams(space: global.space)
+        let streams = try listing.rows(all)
         try global.print(streams) { style in
             var table = Table(
                 "NAME", "EVENTS", "POSITION", "LAST EVENT", "KEPT", leastImportant: ["POSITION", "KEPT", "LAST EVENT"])
@@ -17,14 +19,14 @@ struct Streams: AsyncParsableCommand {
                     Table.Cell(stream.name), Table.Cell(String(stream.events)), Table.Cell(stream.position?.text),
                     Table.Cell(TimeText.local.age(stream.lastEvent)), Table.Cell(stream.keeping))
             }
-            return table.text(style)
+            return try table.text(style, listing.table)
         }
         for stream in streams {
             guard let overdue = stream.overdue else { continue }
             let since = TimeText.local.exact(overdue.since)
             global.note("\(shown(stream.name)): events that could have gone since \(since) wait. \(overdue.next)")
         }
-        if streams.isEmpty { global.note("No streams yet. Begin one: lanyard emit hello '{\"text\":\"hi\"}'") }
+        if all.isEmpty { global.note("No streams yet. Begin one: lanyard emit hello '{\"text\":\"hi\"}'") }
     }
 
     struct Set: AsyncParsableCommand {
@@ -104,10 +106,12 @@ struct Consumers: AsyncParsableCommand {
     static let configuration = CommandConfiguration(
         abstract: "Show durable readers; move or forget one.",
         subcommands: [Set.self, Remove.self])
+    @OptionGroup var listing: ListingOptions
     @OptionGroup var global: GlobalOptions
 
     func run() async throws {
-        let consumers = try await global.client().consumers(space: global.space)
+        let all = try await global.client().consumers(space: global.space)
+        let consumers = try listing.rows(all)
         try global.print(consumers) { style in
             var table = Table(
                 "NAME", "STREAM", "ORDER", "POSITION", "BEHIND", "STATE", leastImportant: ["ORDER", "POSITION"])
@@ -119,9 +123,9 @@ struct Consumers: AsyncParsableCommand {
                         consumer.restoring ? style.careful($0) : $0
                     })
             }
-            return table.text(style)
+            return try table.text(style, listing.table)
         }
-        if consumers.isEmpty { global.note("No consumers yet. Begin one: lanyard events STREAM --consumer NAME") }
+        if all.isEmpty { global.note("No consumers yet. Begin one: lanyard events STREAM --consumer NAME") }
     }
 
     struct Set: AsyncParsableCommand {

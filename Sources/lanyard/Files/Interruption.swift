@@ -16,18 +16,34 @@ enum Interruption {
 
     /// Sets the sentence with which a signal ends the command from now on.
     static func explain(_ message: String, hint: String, asJSON: Bool) {
+        handle { number in
+            StandardError.progress("")
+            cleanup.withLock { $0?() }
+            Failure.say(ControlError(.cancelled, message, hint: hint), asJSON: asJSON)
+            die(of: number)
+        }
+    }
+
+    /// Ends the program by the signal that it was sent.
+    static func die(of number: Int32) {
+        signal(number, SIG_DFL)
+        kill(getpid(), number)
+    }
+
+    /// Calls `action` from now on for each signal that is to end the command, one after the other, on a thread of its own. Only
+    /// the first call in a program counts.
+    static func handle(_ action: @escaping @Sendable (Int32) -> Void) {
         var ends: [Int32] = [-1, -1]
         guard pipeEnd < 0, pipe(&ends) == 0 else { return }
+        for end in ends { _ = fcntl(end, F_SETFD, FD_CLOEXEC) }
         pipeEnd = ends[1]
         let readEnd = ends[0]
         watching.async {
             var number: UInt8 = 0
-            while read(readEnd, &number, 1) < 0, errno == EINTR {}
-            StandardError.progress("")
-            cleanup.withLock { $0?() }
-            Failure.say(ControlError(.cancelled, message, hint: hint), asJSON: asJSON)
-            signal(Int32(number), SIG_DFL)
-            kill(getpid(), Int32(number))
+            while true {
+                let count = read(readEnd, &number, 1)
+                if count == 1 { action(Int32(number)) } else if count == 0 || errno != EINTR { return }
+            }
         }
         for number in [SIGINT, SIGTERM, SIGHUP] where !isIgnored(number) {
             signal(number) { number in

@@ -22,7 +22,9 @@ enum AttachmentText {
         return "\(shortID(attachment))  \(name(attachment))  \(style.faint(facts.joined(separator: ", ")))"
     }
 
-    static func table(_ attachments: [AttachmentEntry], _ style: Style) -> String {
+    static func table(
+        _ attachments: [AttachmentEntry], _ style: Style, _ format: TableFormat = .usual
+    ) throws(ControlError) -> String {
         var table = Table(
             "ID", "NAME", "TYPE", "SIZE", "PIXELS", "STATE", "OBJECT",
             leastImportant: ["PIXELS", "TYPE", "SIZE", "OBJECT"])
@@ -33,7 +35,7 @@ enum AttachmentText {
                 Table.Cell(ByteAmount.text(record.size)), Table.Cell(pixels(attachment)),
                 Table.Cell(state(attachment), paint(attachment, style)), Table.Cell(attachment.owner))
         }
-        return table.text(style)
+        return try table.text(style, format)
     }
 
     private static func paint(_ attachment: AttachmentEntry, _ style: Style) -> (String) -> String {

@@ -11,7 +11,7 @@ struct ConflictTable {
     /// The longest value for which a command is offered; people write longer ones themselves.
     private static let longestValue = 120
 
-    func text(isQuiet: Bool) -> String {
+    func text(isQuiet: Bool, _ format: TableFormat = .usual) throws(ControlError) -> String {
         guard !conflicts.isEmpty else { return "" }
         var table = Table("OBJECT", "FIELD", "CONFLICT", "WHAT THERE IS", leastImportant: ["CONFLICT"])
         for conflict in conflicts {
@@ -20,7 +20,7 @@ struct ConflictTable {
                 Table.Cell(Self.words(conflict.kind), style.careful), Table.Cell(details(conflict)))
         }
         let commands = isQuiet ? [] : conflicts.flatMap(commands)
-        return table.text(style) + (commands.isEmpty ? "" : "\nTo resolve, type one of:\n")
+        return try table.text(style, format) + (commands.isEmpty ? "" : "\nTo resolve, type one of:\n")
             + commands.map { "  \($0)\n" }.joined()
     }
 

@@ -13,9 +13,31 @@ struct ObjectTable {
     private let hiddenCount: Int
     /// The widths of the columns: the id, then each field.
     private let widths: [Int]
+    /// True if the id stands first.
+    private let showsID: Bool
 
-    /// - Parameter limit: characters per line; nil for no limit.
-    init(_ sample: [ObjectEntry], limit: Int?) {
+    /// - Parameters:
+    ///   - limit: characters per line; nil for no limit.
+    ///   - columns: the fields that are shown, `id` for the id; nil for all that the sample has.
+    init(_ sample: [ObjectEntry], limit: Int?, columns: [String]? = nil) {
+        if let columns {
+            let isID = { (column: String) in column.lowercased() == "id" }
+            showsID = columns.contains(where: isID)
+            let names = columns.filter { !isID($0) }
+            var widths = ["ID".count] + names.map { shown($0).count }
+            for object in sample {
+                let members = ValueText.members(object.fields)
+                widths[0] = max(widths[0], shown(object.id).count)
+                for (column, name) in names.enumerated() {
+                    let member = members.first { $0.name.utf8.elementsEqual(name.utf8) }
+                    widths[column + 1] = max(widths[column + 1], shown(ValueText.line(member?.value)).count)
+                }
+            }
+            self.widths = widths.map { limit == nil ? $0 : min($0, Self.mostWidth) }
+            (fields, hiddenCount) = (names, 0)
+            return
+        }
+        showsID = true
         var names: [String] = []
         var widths: [Int] = []
         var idWidth = "ID".count
@@ -68,9 +90,10 @@ struct ObjectTable {
         return line([shown(object.id)] + cells) + "\n"
     }
 
+    /// - Parameter cells: the id first.
     private func line(_ cells: [String]) -> String {
         var line = ""
-        for (cell, width) in zip(cells, widths) {
+        for (cell, width) in zip(cells, widths).dropFirst(showsID ? 0 : 1) {
             let text = cell.count > width ? cell.prefix(width - 1) + "…" : cell[...]
             line += text + String(repeating: " ", count: width - text.count + Self.gap)
         }

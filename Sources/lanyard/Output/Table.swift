@@ -1,3 +1,5 @@
+import ControlAPI
+
 /// Rows in aligned columns under upper-case titles. Cells are shown safely; the last column is never padded.
 ///
 /// On a terminal that is too narrow, columns are left out, the least important first; then the widest ones are cut, and where
@@ -30,10 +32,45 @@ struct Table {
 
     /// The whole table, each line ending in a line break.
     ///
+    /// The same with the columns that a person asked for; none of those is left out.
+    ///
+    /// - Throws: `invalid_argument` for a title that the table does not have.
+    func text(
+        _ style: Style, _ format: TableFormat, limit: Int? = TerminalWidth.current
+    ) throws(ControlError) -> String {
+        var chosen = self
+        if let columns = format.columns {
+            var indices: [Int] = []
+            for column in columns {
+                guard let index = titles.firstIndex(where: { Self.isMeant($0, by: column) }) else {
+                    throw ControlError(
+                        .invalidArgument, "There is no column \"\(shown(column))\".",
+                        hint: "Columns: \(titles.map(Self.word).joined(separator: ", "))")
+                }
+                indices.append(index)
+            }
+            chosen = Table(indices.map { titles[$0] }, rows: rows.map { row in indices.map { row[$0] } })
+        }
+        return chosen.text(style, limit: limit, hasHead: format.hasHeaders)
+    }
+
+    private init(_ titles: [String], rows: [[Cell]]) {
+        self.titles = titles
+        leastImportant = []
+        self.rows = rows
+    }
+
+    /// `LAST SYNC` is typed `last-sync`.
+    private static func word(_ title: String) -> String { title.lowercased().replacing(" ", with: "-") }
+
+    private static func isMeant(_ title: String, by column: String) -> Bool {
+        word(title) == column.lowercased().replacing(" ", with: "-").replacing("_", with: "-")
+    }
+
     /// - Parameter limit: characters per line; nil for no limit.
-    func text(_ style: Style, limit: Int? = TerminalWidth.current) -> String {
+    func text(_ style: Style, limit: Int? = TerminalWidth.current, hasHead: Bool = true) -> String {
         let head = titles.map { Cell(text: $0, paint: style.faint) }
-        let all = [head] + rows
+        let all = (hasHead ? [head] : []) + rows
         let widths = titles.indices.map { column in all.map { $0[column].text.count }.max() ?? 0 }
         let columns = limit.map { fit(widths, into: $0) } ?? titles.indices.map { ($0, widths[$0]) }
         return all.map { row in line(row, columns) }.joined()

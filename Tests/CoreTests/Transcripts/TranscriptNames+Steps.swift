@@ -39,6 +39,7 @@ extension TranscriptNames {
         case .malformed(_, let code): "malformed from \(peer): \(code)"
         case .closed(_, let code): "connection with \(peer) closed: \(code)"
         case .askForBulk(let device): "bytes wanted from \(name(device))"
+        case .pingAsked(let device): "ping of \(name(device)) asked"
         case .presenceChanged(let signed): "presence changed to \(text(signed.record))"
         case .written, .deadlinePassed: nil
         }

@@ -20,7 +20,7 @@ package struct ObjectPast: Sendable {
         /// The object's version behind the change: its last dot.
         package var version: Dot { Dot(replica: last.origin.dot.replica, counter: max(counters.upperBound, 1) - 1) }
         package var wallMilliseconds: Int64 { last.wallMilliseconds }
-        var stamp: Stamp { last.origin.stamp }
+        package var stamp: Stamp { last.origin.stamp }
 
         fileprivate var last: PastOperation { operations[operations.endIndex - 1] }
         fileprivate var counters: Range<UInt64> {
@@ -79,6 +79,46 @@ package struct ObjectPast: Sendable {
         for change in changes {
             for operation in change.operations
             where last.knows(operation.origin.dot) || operation.origin.dot == last.dot {
+                _ = state.apply(
+                    operation.action, at: operation.origin, wallMilliseconds: operation.wallMilliseconds,
+                    members: members, earlier: { [] })
+            }
+        }
+        return state
+    }
+
+    /// The object before a change as this node showed it: with all that arrived here earlier, in that order.
+    package func state(before change: Change, members: MemberFacts) -> ObjectState {
+        var state = beginning?.state ?? ObjectState()
+        for earlier in changes {
+            if earlier.version == change.version { break }
+            for operation in earlier.operations {
+                _ = state.apply(
+                    operation.action, at: operation.origin, wallMilliseconds: operation.wallMilliseconds,
+                    members: members, earlier: { [] })
+            }
+        }
+        return state
+    }
+
+    /// The object with the changes that were made until a time, by their authors' clocks. A change whose author had seen a later
+    /// one counts as later, too, whatever its clock said: what it edits may not be there.
+    package func state(upTo milliseconds: Int64, members: MemberFacts) -> ObjectState {
+        var state = beginning?.state ?? ObjectState()
+        // The first change of each replica that is left out.
+        var later: [Dot] = []
+        for change in changes {
+            let origin = change.last.origin
+            let isLater =
+                change.wallMilliseconds > milliseconds
+                || later.contains { $0.replica == origin.dot.replica || origin.knows($0) }
+            guard !isLater else {
+                if !later.contains(where: { $0.replica == origin.dot.replica }) {
+                    later.append(Dot(replica: origin.dot.replica, counter: change.counters.lowerBound))
+                }
+                continue
+            }
+            for operation in change.operations {
                 _ = state.apply(
                     operation.action, at: operation.origin, wallMilliseconds: operation.wallMilliseconds,
                     members: members, earlier: { [] })

@@ -1,21 +1,22 @@
-package import ControlAPI
-import Crypto
+/// A part of a backup other than the files that describe it.
+package enum BackupPiece: Equatable, Sendable {
+    case file(TarEntry)
+    case bytes([UInt8])
+}
+
+/// SHA-256, which the user of a `BackupReader` brings: this target computes nothing of the kind.
+package protocol BackupHash {
+    init()
+    mutating func update(_ bytes: [UInt8])
+    /// The hash of all bytes so far, in hexadecimal.
+    var hexadecimal: String { get }
+}
 
 /// Takes a backup apart while its bytes come, and checks all of it: the form, the version, the length, the hash. What it hands
 /// over is to be believed only once `finish` returned.
-package struct BackupReader {
+package struct BackupReader<Hash: BackupHash> {
     /// A part of a backup other than the files that describe it.
-    package enum Piece: Equatable {
-        case file(TarEntry)
-        case bytes([UInt8])
-    }
-
-    private enum Limit {
-        static let headerBytes: UInt64 = 64 << 10
-        static let checksumBytes: UInt64 = 64 << 20
-        /// Four blocks of PEM are under 2 KiB.
-        static let identityBytes: UInt64 = 16 << 10
-    }
+    package typealias Piece = BackupPiece
 
     /// Nil before its first file came.
     package private(set) var header: BackupHeader?
@@ -26,7 +27,7 @@ package struct BackupReader {
     package private(set) var byteCount: UInt64 = 0
 
     private var tar = TarReader()
-    private var hash = SHA256()
+    private var hash = Hash()
     private var names: Set<String> = []
     private var current: TarEntry?
     /// The bytes of the current file, if it describes the backup.
@@ -48,7 +49,7 @@ package struct BackupReader {
             switch piece {
             case .entry(let entry, let raw):
                 try endFile()
-                if entry.name == BackupFormat.checksum { checked = (byteCount, Hexadecimal.text(hash.finalize())) }
+                if entry.name == BackupFormat.checksum { checked = (byteCount, hash.hexadecimal) }
                 add(raw)
                 try begin(entry)
                 if !isAbout(entry) { return .file(entry) }
@@ -79,7 +80,7 @@ package struct BackupReader {
 
     private mutating func add(_ bytes: [UInt8]) {
         byteCount += UInt64(bytes.count)
-        hash.update(data: bytes)
+        hash.update(bytes)
     }
 
     private func isAbout(_ entry: TarEntry) -> Bool {
@@ -93,9 +94,9 @@ package struct BackupReader {
         }
         let limit: UInt64
         switch entry.name {
-        case BackupFormat.header: limit = Limit.headerBytes
-        case BackupFormat.checksum: limit = Limit.checksumBytes
-        case BackupFormat.identity: limit = Limit.identityBytes
+        case BackupFormat.header: limit = BackupLimit.headerBytes
+        case BackupFormat.checksum: limit = BackupLimit.checksumBytes
+        case BackupFormat.identity: limit = BackupLimit.identityBytes
         case BackupFormat.database: limit = .max
         case _:
             guard BackupFormat.hash(ofBlob: entry.name) != nil else { throw Self.damaged }
@@ -119,7 +120,7 @@ package struct BackupReader {
         guard header.lanyardBackup <= BackupFormat.version, header.schema <= BackupFormat.schemaVersion else {
             throw ControlError(
                 .versionMismatch,
-                "The backup was made by a newer Lanyard (\(shown(header.version)), schema \(header.schema); "
+                "The backup was made by a newer Lanyard (\(TerminalText.line(header.version)), schema \(header.schema); "
                     + "this one is \(LanyardVersion.current), schema \(BackupFormat.schemaVersion)).",
                 hint: "Upgrade Lanyard on this device, then restore it.")
         }
@@ -139,10 +140,21 @@ package struct BackupReader {
         isComplete = true
     }
 
-    private static let notABackup = ControlError(
-        .notAnArchive, "This is no backup of Lanyard.", hint: "Give a file that lanyard backup wrote.")
+    private static var notABackup: ControlError {
+        ControlError(
+            .notAnArchive, "This is no backup of Lanyard.", hint: "Give a file that lanyard backup wrote.")
+    }
 
-    private static let damaged = ControlError(
-        .damaged, "The backup is damaged: it is not what was written.",
-        hint: "Copy it again, or give another backup; nothing was restored.")
+    private static var damaged: ControlError {
+        ControlError(
+            .damaged, "The backup is damaged: it is not what was written.",
+            hint: "Copy it again, or give another backup; nothing was restored.")
+    }
+}
+
+private enum BackupLimit {
+    static let headerBytes: UInt64 = 64 << 10
+    static let checksumBytes: UInt64 = 64 << 20
+    /// Four blocks of PEM are under 2 KiB.
+    static let identityBytes: UInt64 = 16 << 10
 }

@@ -1,0 +1,52 @@
+/// Answer of `GET /v1/peers/{peer}/ping`: the way to a device, measured once.
+public struct PingResponse: Codable, Equatable, Sendable {
+    /// The latest failure on the way to the device.
+    public struct Failure: Codable, Equatable, Sendable {
+        /// The stable code that programs compare.
+        public var code: String
+        /// The time at which it happened.
+        public var time: Timestamp
+
+        /// All fields.
+        public init(code: String, time: Timestamp) {
+            self.code = code
+            self.time = time
+        }
+    }
+
+    /// The device id.
+    public var id: String
+    /// The device's name.
+    public var name: String
+    /// True if the session lasted for all of the measurement.
+    public var connected: Bool
+    /// `HOST:PORT` of the session, or where the device would be dialled.
+    public var address: String?
+    /// The source of the address.
+    public var via: Peer.Via?
+    /// The round trip over the session, without a disk; null if no answer came in time.
+    public var rttMilliseconds: Double?
+    /// The time until the device said that the newest change of this one is on its disk; null if it did not in time.
+    public var durableMilliseconds: Double?
+    /// The latest failure on the way to the device; null if there was none since the agent started.
+    public var lastError: Failure?
+    /// The time at which the device is dialled again; null while there is a session.
+    public var nextAttempt: Timestamp?
+
+    /// All fields.
+    public init(
+        id: String, name: String, connected: Bool, address: String? = nil, via: Peer.Via? = nil,
+        rttMilliseconds: Double? = nil, durableMilliseconds: Double? = nil, lastError: Failure? = nil,
+        nextAttempt: Timestamp? = nil
+    ) {
+        self.id = id
+        self.name = name
+        self.connected = connected
+        self.address = address
+        self.via = via
+        self.rttMilliseconds = rttMilliseconds
+        self.durableMilliseconds = durableMilliseconds
+        self.lastError = lastError
+        self.nextAttempt = nextAttempt
+    }
+}

@@ -1,0 +1,178 @@
+package import ControlAPI
+package import SyncAgent
+import SyncModel
+import SyncStore
+
+// The objects of a space as they were at a time, by new changes.
+extension Agent {
+    private static let window = 128
+
+    /// Returns what would make the objects what they were at `time`, by the clocks of their authors; writes nothing.
+    ///
+    /// Events, attachments and schemas are not looked at. An object whose history does not reach back so far stays as it is.
+    package func restorePoint(
+        space: String, _ request: RestorePointRequest
+    ) async throws(ControlError) -> RestorePointResponse {
+        var response = RestorePointResponse(time: request.time)
+        try await forEachStep(space: space, request, &response) { steps, response in
+            for step in steps { response.add(step.object) }
+        }
+        return response
+    }
+
+    /// Writes that. An object that another device changes meanwhile, or whose write is refused, stays as it is; writes that were
+    /// done stay if a later one fails.
+    package func restore(
+        space: String, _ request: RestorePointRequest
+    ) async throws(ControlError) -> RestorePointResponse {
+        var response = RestorePointResponse(time: request.time)
+        try await forEachStep(space: space, request, &response) { steps, response async throws(ControlError) in
+            do throws(ControlError) {
+                let answer = try await perform(try Transaction(space: space, steps.map(\.step)))
+                for (step, result) in zip(steps, answer.results) { response.add(step.object.written(result)) }
+            } catch {
+                guard Self.isOfOneObject(error) else { throw error }
+                for step in steps { try await write(step, space, &response) }
+            }
+        }
+        return response
+    }
+
+    private func write(
+        _ step: RestoreStep, _ space: String, _ response: inout RestorePointResponse
+    ) async throws(ControlError) {
+        do throws(ControlError) {
+            let answer = try await perform(try Transaction(space: space, [step.step]))
+            response.add(answer.results.first.map(step.object.written) ?? step.object)
+        } catch {
+            guard Self.isOfOneObject(error) else { throw error }
+            response.keep(
+                .init(
+                    collection: step.object.collection, id: step.object.id, code: error.code.rawValue,
+                    reason: error.message.replacing("Operation 1: ", with: "")))
+        }
+    }
+
+    /// False for what keeps everything from being written: a full disk, an agent that stops.
+    private static func isOfOneObject(_ error: ControlError) -> Bool {
+        switch error.code.exitCode {
+        case .refused, .notFound, .usage: error.code != .readOnly && error.code != .catchingUp
+        case .ok, .failed, .agentNotRunning, .timedOut:
+            [.typeMismatch, .tooLarge, .bodyTooLarge, .numberOutOfRange, .tooDeep].contains(error.code)
+        }
+    }
+
+    private struct RestoreStep: Sendable {
+        let object: RestorePointResponse.Object
+        let step: Transaction.Step
+    }
+
+    /// Calls `body` with the steps of some objects after the other, all of them by the positions of their newest changes until
+    /// now: what is written meanwhile, also by `body`, is not looked at.
+    private func forEachStep(
+        space: String, _ request: RestorePointRequest, _ response: inout RestorePointResponse,
+        _ body: ([RestoreStep], inout RestorePointResponse) async throws(ControlError) -> Void
+    ) async throws(ControlError) {
+        try checkSpace(space)
+        let now = WallClock.milliseconds
+        guard request.time.millisecondsSinceEpoch < now else {
+            throw ControlError(.invalidArgument, "That time is not over.", hint: "Give a time in the past.")
+        }
+        let end = Int64(clamping: try await objectPosition(space: space))
+        response.deletionsForgotten = try await stored { () throws(StoreError) in
+            try !store.state().floor.entries.isEmpty
+        }
+        var position: Int64 = 0
+        while position < end {
+            if Task.isCancelled { throw ControlError(.cancelled, "It was stopped.", hint: "What was written stays.") }
+            let start = position
+            let (found, kept) = try await reading { () throws(ControlError) in
+                try steps(after: start, upTo: end, request)
+            }
+            guard let last = found.last else { return }
+            response.examined += found.examined
+            for object in kept { response.keep(object) }
+            if !found.steps.isEmpty { try await body(found.steps, &response) }
+            position = last
+        }
+    }
+
+    private struct RestoreWindow {
+        var steps: [RestoreStep] = []
+        var examined = 0
+        /// The position of the last object; nil behind the last window.
+        var last: Int64?
+    }
+
+    private func steps(
+        after position: Int64, upTo end: Int64, _ request: RestorePointRequest
+    ) throws(ControlError) -> (RestoreWindow, [RestorePointResponse.Kept]) {
+        let time = request.time.millisecondsSinceEpoch
+        let objects = try read { () throws(StoreError) in
+            try store.changedObjects(of: nil, space: .home, after: position, limit: Self.window)
+        }.filter { $0.position <= end }
+        let members = try read { () throws(StoreError) in try store.members() }
+        var window = RestoreWindow(examined: objects.count, last: objects.last?.position)
+        var kept: [RestorePointResponse.Kept] = []
+        // Snapshots belong to streams, which stay.
+        for object in objects where object.key.collection != SnapshotRecord.collection {
+            let name = object.key.name
+            let past = try keptPast(of: name)
+            guard past.changes.contains(where: { $0.wallMilliseconds > time }) || past.beginning != nil else {
+                continue
+            }
+            if let beginning = past.beginning, beginning.changedMilliseconds > time {
+                kept.append(
+                    .init(
+                        collection: name.collection, id: name.id, code: ErrorCode.notFound.rawValue,
+                        reason: "Its history does not reach back so far."))
+                continue
+            }
+            let before = past.state(upTo: time, members: members)
+            if before.isShown, object.state.lives.isBarred, request.recreate != true {
+                kept.append(
+                    .init(
+                        collection: name.collection, id: name.id, code: ErrorCode.objectDeleted.rawValue,
+                        reason: "It was deleted for good; it could be written under a new id."))
+            } else if let step = try step(from: object, to: before) {
+                window.steps.append(step)
+            }
+        }
+        return (window, kept)
+    }
+
+    /// Returns the write that makes the object what it was; nil if it is that.
+    private func step(from object: StoredObject, to before: ObjectState) throws(ControlError) -> RestoreStep? {
+        let name = object.key.name
+        func named(_ action: RestorePointResponse.Object.Action) -> RestorePointResponse.Object {
+            .init(collection: name.collection, id: name.id, action: action)
+        }
+        let isHere = object.summary.standing == .live
+        guard before.isShown else {
+            guard isHere, let version = object.version else { return nil }
+            return RestoreStep(object: named(.delete), step: .delete(name, ifVersion: DotText(version)))
+        }
+        var then = object
+        then.state = before
+        let fields = try entry(of: then).fields
+        if isHere, try entry(of: object).fields == fields { return nil }
+        var put = try ObjectPut(collection: name.collection, id: name.id, fields: fields)
+        put.replace = true
+        if isHere, let version = object.version {
+            put.condition = .version(DotText(version))
+        } else {
+            put.condition = .absent
+        }
+        return RestoreStep(object: named(isHere ? .edit : .create), step: .put(put))
+    }
+}
+
+extension RestorePointResponse.Object {
+    /// The object as it was written.
+    fileprivate func written(_ result: TransactionResponse.Result) -> Self {
+        guard case .put(let entry?) = result, entry.id != id else { return self }
+        var object = self
+        object.newID = entry.id
+        return object
+    }
+}

@@ -1,0 +1,88 @@
+import ControlAPI
+import ControlServer
+import Foundation
+import LanyardClient
+import SyncAgent
+import Testing
+
+/// Rows and columns of listings, as a person wants them.
+@Suite(.timeLimit(.minutes(2))) struct ListingTests {
+    private func lanyard(_ server: LiveServer, _ arguments: String...) async throws -> CommandRun {
+        try await CommandRun.lanyard(arguments, socket: server.socketPath)
+    }
+
+    @Test func `columns come in the order that was asked for, with or without titles`() async throws {
+        try await LiveServer.with { server async throws in
+            try await server.live.withPeer(named: "at\u{202E}tic") { peer async throws in
+                let run = try await lanyard(server, "peers", "--format", "id,NAME")
+                #expect(run.output == "ID       NAME\n\(peer.shortID)  at\u{FFFD}tic\n", "\(run.errors)")
+                let bare = try await lanyard(server, "peers", "--format", "state,last-sync", "--no-headers")
+                #expect(bare.lines.count == 1 && bare.output.hasPrefix("connected  "), "\(bare.output)")
+                #expect(try await lanyard(server, "devices", "--no-headers").lines.count == 2)
+                let wrong = try await lanyard(server, "peers", "--format", "name,wieght")
+                #expect(wrong.exitCode == 2 && wrong.errors.contains("no column \"wieght\""))
+                #expect(wrong.errors.contains("last-sync"))
+                #expect(try await lanyard(server, "peers", "--format", "name,,id").exitCode == 2)
+            }
+        }
+    }
+
+    @Test func `rows are kept by the keys of the JSON, for people and for programs`() async throws {
+        try await LiveServer.with { server async throws in
+            for (stream, count) in [("doors", 1), ("lights", 3), ("locks", 2)] {
+                for _ in 0..<count { _ = try await server.client.emit(try JSONText("1"), to: stream) }
+            }
+            func names(_ conditions: String...) async throws -> [String] {
+                let arguments =
+                    ["streams", "--format", "name", "--no-headers"] + conditions.flatMap { ["--where", $0] }
+                let run = try await CommandRun.lanyard(arguments, socket: server.socketPath)
+                #expect(run.exitCode == 0, "\(run.errors)")
+                return run.lines
+            }
+            #expect(try await names("events >= 2") == ["lights", "locks"])
+            #expect(try await names("events >= 2", "name prefix li") == ["lights"])
+            #expect(try await names("name contains o and not events = 2.0") == ["doors"])
+            #expect(try await names("name in [locks, doors]") == ["doors", "locks"])
+            #expect(try await names("retainSeconds = null", "latestOnly = false", "events > 2") == ["lights"])
+            let json = try await lanyard(server, "streams", "--where", "events=1", "--json")
+            #expect((try json.json() as? [[String: Any]])?.compactMap { $0["name"] as? String } == ["doors"])
+            let none = try await lanyard(server, "streams", "--where", "events > 9", "--json")
+            #expect(none.output == "[]\n" && none.exitCode == 0)
+            let wrong = try await lanyard(server, "streams", "--where", "evnts=1")
+            #expect(wrong.exitCode == 3 && wrong.errors.contains("events"), "\(wrong.errors)")
+            #expect(try await lanyard(server, "streams", "--where", "events >").exitCode == 2)
+        }
+    }
+
+    @Test func `objects show the fields that were asked for`() async throws {
+        try await LiveServer.with { server async throws in
+            try await server.live.put("note/a", #"{"title":"one","n":1,"long":"x"}"#)
+            try await server.live.put("note/b", #"{"title":"\u001b[31m","n":22}"#)
+            let run = try await lanyard(server, "list", "note", "--format", "n,title", "--no-headers")
+            #expect(run.output == "1   one\n22  \u{FFFD}[31m\n", "\(run.errors)")
+            let titled = try await lanyard(server, "list", "note", "--format", "id,title", "--where", "n=1")
+            #expect(titled.output == "ID  TITLE\na   one\n")
+            #expect(try await lanyard(server, "list", "note", "--count", "--no-headers").exitCode == 2)
+        }
+    }
+
+    @Test func `attachments, deleted objects, consumers, spaces and conflicts take the same options`() async throws {
+        try await LiveServer.with { server async throws in
+            try await server.live.put("note/a", "{}")
+            try await server.live.put("note/b", "{}")
+            try await server.live.attach([1, 2, 3], named: "f", to: "note/a")
+            try await server.live.delete("note/b")
+            _ = try await server.client.emit(try JSONText("1"), to: "s")
+            _ = try await server.client.setConsumer("reader", stream: "s", position: .arrival(0))
+            let attached = try await lanyard(
+                server, "attachments", "--where", "size = 3", "--format", "name,size", "--no-headers")
+            #expect(attached.output == "f  3 B\n", "\(attached.errors)")
+            #expect(try await lanyard(server, "deleted", "--format", "id", "--no-headers").output == "b\n")
+            let consumers = try await lanyard(server, "consumers", "--format", "name,stream", "--no-headers")
+            #expect(consumers.output == "reader  s\n", "\(consumers.errors)")
+            #expect(try await lanyard(server, "spaces", "--format", "name", "--no-headers").output == "home\n")
+            #expect(try await lanyard(server, "conflicts", "list", "--where", "kind = types").exitCode == 0)
+            #expect(try await lanyard(server, "snapshot", "list", "--format", "id").exitCode == 0)
+        }
+    }
+}
