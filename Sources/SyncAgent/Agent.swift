@@ -255,6 +255,15 @@ package final class Agent: Sendable {
         try await onLoop { [self] in AgentSnapshot(running.loop, running.bulk, running.discovery, agent: self) }
     }
 
+    /// Returns the state of the agent with what only metrics need, taken in one turn of the loop.
+    package func figures() async throws -> AgentFigures {
+        try await onLoop { [self] in
+            AgentFigures(
+                snapshot: AgentSnapshot(running.loop, running.bulk, running.discovery, agent: self), loop: running.loop,
+                agent: self)
+        }
+    }
+
     /// Drops from the log the changes that every member has and the retention no longer keeps; none if nothing is stable.
     package func compactLog() async throws -> CompactedLog {
         let pass = try await onLoop { [self] in

@@ -37,6 +37,7 @@ final class AgentLoop: CoreLoop {
     private let sign: ([UInt8]) -> [UInt8]
     private(set) var digest: Sum256
     private(set) var counts: StoreCounts
+    var meters = LoopMeters()
     /// Called after the members changed (a record may be a member's now).
     var membershipChanged: () -> Void = {}
     /// Called after sessions came, went or learned something: `peers --watch`, `wait`.
@@ -74,6 +75,8 @@ final class AgentLoop: CoreLoop {
     }
 
     func start() {
+        meters.lag.means = (try? store.store.logMeans()) ?? LogMeans()
+        beginMeasuring()
         transport.standing = { [weak self] host in self?.standing(of: host) ?? .stranger }
         perform(core.start(at: now))
         timer.schedule(core.nextDeadline)
@@ -95,6 +98,7 @@ final class AgentLoop: CoreLoop {
     }
 
     func record(_ commit: Commit) {
+        measure(commit, changesBefore: counts.changes)
         digest = commit.digest
         take(commit.counts)
         bulk?.handleChangesMoved()
@@ -112,6 +116,7 @@ final class AgentLoop: CoreLoop {
     func handleTakenBack(_ state: StoreState) {
         digest = state.digest
         counts = state.counts
+        beginMeasuring()
         bulk?.handleChangesMoved()
         bulk?.handleRecordsChanged()
         objectSignal.touch()
@@ -272,13 +277,17 @@ final class AgentLoop: CoreLoop {
             step(.received(id, frame, bytes: payload.count))
             // What a member holds is news to those who wait until all are in step.
             switch frame {
-            case .have, .acknowledgements: peersChanged()
+            case .have(let have):
+                measure(have, on: id)
+                peersChanged()
+            case .acknowledgements: peersChanged()
             case _: break
             }
         }
     }
 
     func closed(_ connection: UInt64, reason: EndReason) {
+        if let device = core.device(of: ConnectionID(rawValue: connection)) { meters.lag.left(device) }
         handleClosed(connection, reason: reason)
         peersChanged()
     }

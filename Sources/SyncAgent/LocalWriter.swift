@@ -44,6 +44,9 @@ final class LocalWriter: Sendable {
         self.committed = committed
     }
 
+    /// The number of requests that wait for the next commit.
+    var waitingCount: Int { state.withLock(\.waiting.count) }
+
     /// Makes one change per write, in this order, all in one commit; at most `Limits.changesPerGroup` writes. A refused write
     /// does not affect the others.
     func write(_ writes: [LocalWrite]) async throws -> [Result<WriteOutcome, WriteRefusal>] {
@@ -64,7 +67,9 @@ final class LocalWriter: Sendable {
         let group = state.withLock { $0.takeGroup() }
         let writes = group.count == 1 ? group[0].writes : group.flatMap(\.writes)
         do {
-            let result = try replica.append(writes, wallMilliseconds: WallClock.milliseconds)
+            let result = try store.measures.commits.timing { () throws(StoreError) in
+                try replica.append(writes, wallMilliseconds: WallClock.milliseconds)
+            }
             committed(result.commit)
             answer(group, result.outcomes)
         } catch {

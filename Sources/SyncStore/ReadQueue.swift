@@ -30,9 +30,11 @@ package final class ReadQueue: Sendable {
     }
 
     private let state: Mutex<State>
+    package let threadCount: Int
 
     package init(threadCount: Int) {
         precondition(threadCount > 0, "a queue of reads has \(threadCount) threads")
+        self.threadCount = threadCount
         state = Mutex(State(free: (1...threadCount).map { ReadThread(number: $0) }))
     }
 

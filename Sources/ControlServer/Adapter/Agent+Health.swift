@@ -215,16 +215,4 @@ extension Agent {
 
     /// Returns the newest `limit` lines of the log, oldest of them first.
     package func recentLogLines(limit: Int) async -> [String] { log.recentLines(limit: limit) }
-
-    /// Returns the metrics in Prometheus text format 0.0.4, ending in a line break.
-    package func metricsText() async -> String {
-        guard let now = try? await snapshot() else { return "" }
-        let refused = (try? await refusals()) ?? []
-        let standings = try? await reading { () throws(ControlError) in try self.standings(now) }
-        let isInStep = standings?.allSatisfy { $0.state == .inStep } ?? false
-        return AgentMetrics(
-            now: now, isInStep: isInStep && now.isInStepWithConnected && !now.isWritingAgain, store: storeHealth,
-            occurrences: journal.occurrences, refusals: refused
-        ).text
-    }
 }

@@ -7,6 +7,12 @@ import SyncAgent
 /// The routes for supervisors, monitors and programmers.
 struct HealthRoutes: Sendable {
     let agent: Agent
+    let metrics: MetricsReader
+
+    init(agent: Agent) {
+        self.agent = agent
+        metrics = MetricsReader(agent: agent)
+    }
 
     var routes: [Route] {
         [
@@ -15,10 +21,9 @@ struct HealthRoutes: Sendable {
                 let readiness = await agent.readiness()
                 return .json(readiness, status: readiness.ready ? .ok : .serviceUnavailable)
             },
-            Route(.get, "/metrics") { [agent] _ in
-                Response(
-                    status: .ok, headers: [.contentType: "text/plain; version=0.0.4; charset=utf-8"],
-                    body: ResponseBody(byteBuffer: ByteBuffer(string: await agent.metricsText())))
+            Route(.get, "/metrics") { [metrics] request throws(ControlError) in
+                let format = MetricsText.Format(accept: request.request.headers[.accept])
+                return .metrics(try await metrics.read().text(format), as: format)
             },
             Route(.get, "/v1/openapi.json") { _ in .json(bytes: PackageResources.openapi_json) },
             Route(.get, "/v1/version") { _ in .json(VersionResponse()) },
@@ -34,5 +39,13 @@ struct HealthRoutes: Sendable {
                 return .json(LogLines(lines: await agent.recentLogLines(limit: limit)))
             },
         ]
+    }
+}
+
+extension Response {
+    static func metrics(_ text: String, as format: MetricsText.Format) -> Response {
+        Response(
+            status: .ok, headers: [.contentType: format.contentType],
+            body: ResponseBody(byteBuffer: ByteBuffer(string: text)))
     }
 }

@@ -9,6 +9,7 @@ package final class StoreDriver: Sendable {
     package let store: SQLiteStore
     /// The reads of tasks. More than there are connections: a read also turns rows into answers.
     let reads = ReadQueue(threadCount: 4)
+    package let measures = StoreMeasures()
     private let eventLoop: any EventLoop
     private let writer = DispatchQueue(label: "lanyard.store.write", qos: .userInitiated)
     private let reader = DispatchQueue(label: "lanyard.store.serve", qos: .userInitiated)
@@ -21,8 +22,10 @@ package final class StoreDriver: Sendable {
     }
 
     package func apply(_ segments: [VerifiedSegment]) -> EventLoopFuture<Commit> {
-        run(on: writer) { store throws(StoreError) in
-            try store.apply(segments, wallMilliseconds: WallClock.milliseconds)
+        run(on: writer) { [measures] store throws(StoreError) in
+            try measures.applies.timing { () throws(StoreError) in
+                try store.apply(segments, wallMilliseconds: WallClock.milliseconds)
+            }
         }
     }
 

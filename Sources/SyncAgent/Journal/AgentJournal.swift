@@ -28,6 +28,7 @@ package final class AgentJournal: Sendable {
         var ignoredRevocations: [DeviceID: IgnoredRevocation] = [:]
         /// The time at which each device's session last came up or ended: see `lastSeen`.
         var lastSync: [DeviceID: Int64] = [:]
+        var sessions = SessionCounts()
     }
 
     private let state = Mutex(State())
@@ -90,6 +91,7 @@ package final class AgentJournal: Sendable {
     }
     package var floodingDevices: [DeviceID] { state.withLock { $0.flooding.sorted() } }
     package var lastSeen: [DeviceID: Int64] { state.withLock(\.lastSync) }
+    package var sessions: SessionCounts { state.withLock(\.sessions) }
 
     func recordSeen(_ device: DeviceID) {
         state.withLock { $0.lastSync[device] = WallClock.milliseconds }
@@ -99,7 +101,10 @@ package final class AgentJournal: Sendable {
         switch report {
         case .sessionUp(let device, let name, let endpoint, let version):
             recordSeen(device)
-            state.withLock { _ = $0.diverged.remove(device) }
+            state.withLock { state in
+                state.diverged.remove(device)
+                state.sessions.began(with: device)
+            }
             logger.notice(
                 "A peer connected.",
                 metadata: [
@@ -109,6 +114,7 @@ package final class AgentJournal: Sendable {
         case .sessionDown(let device, let code):
             recordSeen(device)
             record(code: code)
+            state.withLock { $0.sessions.ended(with: device, code: code) }
             logger.notice("A peer left.", metadata: ["peer.id": "\(device.shortID)", "code": "\(code)"])
         case .refused(let device, let reason, let detail):
             record(code: reason.rawValue)

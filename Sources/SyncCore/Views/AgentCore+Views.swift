@@ -12,6 +12,9 @@ extension AgentCore {
     /// True if a discovery record names this address.
     package func isNamedAddress(_ host: String) -> Bool { step.network.isNamedAddress(host) }
 
+    /// Returns the device at the other end of a session; nil for a connection that is none, or has ended.
+    package func device(of connection: ConnectionID) -> DeviceID? { step.network.session(connection)?.device }
+
     package var space: SpaceID { home.space }
     package var membership: Membership { home.membership }
     /// The tips that are durable here.

@@ -99,16 +99,19 @@ struct FetchRows {
         return found
     }
 
-    func missingCount() throws(StoreError) -> Int {
-        var count: Int64 = 0
+    func missingCount() throws(StoreError) -> Int { try missingFigures().count }
+
+    func missingFigures() throws(StoreError) -> MissingFigures {
+        var figures = MissingFigures()
         for part in Self.parts(try policy()) {
-            count +=
-                try access.first(
-                    "SELECT count(*) FROM blob_reference WHERE space = ? AND \(part.condition)", space,
-                    .integer(part.size)
-                ) { row throws(StoreError) in row.integer(0) } ?? 0
+            let found = try access.first(
+                "SELECT count(*), coalesce(sum(size), 0) FROM blob_reference WHERE space = ? AND \(part.condition)",
+                space, .integer(part.size)
+            ) { row throws(StoreError) in (row.integer(0), row.integer(1)) }
+            figures.count += Int(clamping: found?.0 ?? 0)
+            figures.bytes += found?.1 ?? 0
         }
-        return Int(clamping: count)
+        return figures
     }
 
     /// Returns the conditions of the query, each for one stretch of an index.

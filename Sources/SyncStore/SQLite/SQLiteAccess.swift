@@ -63,11 +63,19 @@ struct SQLiteAccess {
     var lastInsertedRow: Int64 { sqlite3_last_insert_rowid(database.sqliteConnection) }
 
     /// Runs one transaction; an error inside it, or from its commit, leaves nothing behind.
-    func transaction<Value>(_ body: (SQLiteAccess) throws(StoreError) -> Value) throws(StoreError) -> Value {
+    ///
+    /// - Parameter syncs: gets the time of the commit alone, if something was written: SQLite then writes the write-ahead log
+    ///   and syncs it.
+    func transaction<Value>(
+        timing syncs: DurationHistogram? = nil, _ body: (SQLiteAccess) throws(StoreError) -> Value
+    ) throws(StoreError) -> Value {
         try run("BEGIN IMMEDIATE")
         do throws(StoreError) {
+            let before = sqlite3_total_changes(database.sqliteConnection)
             let value = try body(self)
+            let start = ContinuousClock.now
             try run("COMMIT")
+            if sqlite3_total_changes(database.sqliteConnection) != before { syncs?.record(since: start) }
             return value
         } catch {
             // SQLite has rolled back by itself after most I/O errors; then there is nothing to do.

@@ -51,6 +51,11 @@ extension SQLiteStore {
         try readFetching(space) { rows throws(StoreError) in try rows.missingCount() } ?? 0
     }
 
+    /// Returns how many blobs should be here and are not, and their sizes.
+    package func missingFigures(of space: SpaceID) throws(StoreError) -> MissingFigures {
+        try readFetching(space) { rows throws(StoreError) in try rows.missingFigures() } ?? MissingFigures()
+    }
+
     /// The blob as it would be asked for, whatever the policy; nil: no record names it, or it is here as a whole.
     package func missingBlob(_ blob: BlobName, space: SpaceID) throws(StoreError) -> MissingBlob? {
         try readFetching(space) { rows throws(StoreError) in try rows.missing(blob) } ?? nil

@@ -13,7 +13,10 @@ extension SQLiteStore {
     /// Sizes and condition, cheap.
     package func health() -> StoreHealth {
         let (condition, isClosed) = published.withLock { ($0.condition, $0.isClosed) }
-        return StoreHealth(bytes: files.byteCount, condition: isClosed ? .refusing(.closed) : condition)
+        let disk = files.disk
+        return StoreHealth(
+            bytes: files.byteCount, condition: isClosed ? .refusing(.closed) : condition,
+            logBytes: files.writeAheadLogBytes, freeDiskBytes: disk?.free, diskBytes: disk?.size)
     }
 
     /// Writes, syncs and removes a probe: whether a write would succeed now. Clears a past disk-full refusal if so.

@@ -17,6 +17,8 @@ package final class SQLiteStore: Sendable {
     let sign: @Sendable ([UInt8]) -> [UInt8]
     let lock: AgentLock
     let readers: ReaderPool
+    /// The time that commits took to be on the disk.
+    package let syncs = DurationHistogram(bounds: DurationCounts.diskBounds)
     let writing: Mutex<Writing>
     /// The state that can be read without waiting for a write.
     let published: Mutex<Published>
@@ -166,7 +168,7 @@ package final class SQLiteStore: Sendable {
         do throws(StoreError) {
             if let free = files.freeBytes, free < configuration.reserveBytes { throw .diskFull }
             let writer = try usableWriter(&writing)
-            let value = try writer.use { access throws(StoreError) in try access.transaction(body) }
+            let value = try writer.use { access throws(StoreError) in try access.transaction(timing: syncs, body) }
             writing.hot.finish(isDurable: true)
             published.withLock { $0.condition = .ok }
             removeOldSchema(&writing)

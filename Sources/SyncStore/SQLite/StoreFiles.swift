@@ -37,19 +37,26 @@ struct StoreFiles: Sendable {
         errno == ENOSPC || errno == EDQUOT ? .diskFull : .unreadable(path: path, code: errno)
     }
 
-    var byteCount: Int64 {
-        [database, writeAheadLog].reduce(0) { sum, path in
-            var status = stat()
-            return stat(path, &status) == 0 ? sum + Int64(status.st_size) : sum
-        }
+    var byteCount: Int64 { Self.size(of: database) + writeAheadLogBytes }
+
+    var writeAheadLogBytes: Int64 { Self.size(of: writeAheadLog) }
+
+    private static func size(of path: String) -> Int64 {
+        var status = stat()
+        return stat(path, &status) == 0 ? Int64(status.st_size) : 0
     }
 
     /// The bytes that an unprivileged process may still write there; nil if the file system does not tell.
-    var freeBytes: Int64? {
+    var freeBytes: Int64? { disk?.free }
+
+    /// The disk of the directory in bytes: what an unprivileged process may still write, and all.
+    var disk: (free: Int64, size: Int64)? {
         var status = statvfs()
         guard statvfs(directory, &status) == 0 else { return nil }
-        return Int64(
-            clamping: UInt64(status.f_bavail).multipliedReportingOverflow(by: UInt64(status.f_frsize)).partialValue)
+        func bytes(_ blocks: UInt64) -> Int64 {
+            Int64(clamping: blocks.multipliedReportingOverflow(by: UInt64(status.f_frsize)).partialValue)
+        }
+        return (bytes(UInt64(status.f_bavail)), bytes(UInt64(status.f_blocks)))
     }
 
     /// Copies the database, durably, under a temporary name first: a copy that is there is whole.
