@@ -26,8 +26,8 @@ DEBIAN_PACKAGES=(
     systemd                      # systemd-analyze reads the units; nothing of it has to run
 )
 
-# What `deploy/test` needs beside these: a browser that is driven, and letters for it to show.
-TEST_PACKAGES=(chromium chromium-driver fonts-dejavu-core)
+# What `deploy/test` needs beside these: a browser that is driven, letters for it to show, and promtool.
+TEST_PACKAGES=(chromium chromium-driver fonts-dejavu-core prometheus)
 
 # Runs a command as root, through sudo where needed.
 as_root() {

@@ -44,6 +44,12 @@ struct AgentProcess {
             eventLoopGroup: MultiThreadedEventLoopGroup.singleton, logger: agent.logger,
             onListening: { notifier?.send(.ready) })
         var services: [any Service] = [server, MemoryTrim { agent.rest() }]
+        if let address = configuration.metrics {
+            services.append(
+                MetricsServer(
+                    agent: agent, address: address, eventLoopGroup: MultiThreadedEventLoopGroup.singleton,
+                    logger: agent.logger))
+        }
         if let notifier, let interval = notifier.watchdogIntervalNanoseconds {
             services.append(Watchdog(agent: agent, notifier: notifier, intervalNanoseconds: interval))
         }

@@ -50,6 +50,8 @@ import Testing
         "deploy/GUIDE.md",
         "deploy/HTTP.md",
         "deploy/COMING-FROM.md",
+        "deploy/METRICS.md",
+        "deploy/monitoring/README.md",
         "Sources/Clients/python/README.md",
         "deploy/CHANGELOG.md",
         ".github/SECURITY.md",

@@ -251,7 +251,7 @@ def picture_and_bin(one, two, three):
         for node in (one, two, three):
             _, seconds = node.browser.until("the picture is shown", IMAGES + " === 1", within=15)
             show(f"the picture in browser {node.number} after", f"{seconds * 1000:.0f} ms")
-    received = {node.number: node.metric("blob_bytes_in_total") for node in (two, three)}
+    received = {node.number: node.metric("blob_received_bytes_total") for node in (two, three)}
     show("bytes of attachments that node 2 received", received[2])
     one.browser.click("#bin")
     for node in (two, three):
@@ -269,7 +269,7 @@ def picture_and_bin(one, two, three):
     two.browser.until("the picture is back", IMAGES + " === 1")
     three.browser.until("the picture is back", IMAGES + " === 1")
     for node in (two, three):
-        again = node.metric("blob_bytes_in_total") - received[node.number]
+        again = node.metric("blob_received_bytes_total") - received[node.number]
         assert again == 0, f"node {node.number} received {again} bytes again"
     show("bytes received again", 0)
 

@@ -20,6 +20,7 @@ package struct ConfigurationLayer: Sendable, Hashable {
         case backupTo = "backup-to"
         case backupEvery = "backup-every"
         case backupKeep = "backup-keep"
+        case metrics
 
         fileprivate var isSwitch: Bool { self == .mdns || self == .state }
         fileprivate var isRate: Bool { self == .uploadLimit || self == .downloadLimit }
@@ -28,6 +29,7 @@ package struct ConfigurationLayer: Sendable, Hashable {
         fileprivate var allowedInFile: String {
             if isSwitch { return "true or false" }
             if self == .backupKeep { return AgentConfiguration.allowedCounts }
+            if self == .metrics { return AgentConfiguration.allowedMetrics }
             return isRate ? AgentConfiguration.allowedRates : "a string"
         }
 
@@ -65,7 +67,7 @@ package struct ConfigurationLayer: Sendable, Hashable {
             guard let key = Key(rawValue: setting.key) else { throw .unknownKey(setting.key, path: path) }
             switch setting.value {
             case .flag(let isOn) where key.isSwitch: values[key] = isOn ? "on" : "off"
-            case .number(let count) where key.isNumber && count >= 0: values[key] = "\(count)"
+            case .number(let count) where (key.isNumber || key == .metrics) && count >= 0: values[key] = "\(count)"
             case .text(let text): values[key] = text
             case .flag(let isOn): throw .badValue(key, value: "\(isOn)", allowed: key.allowedInFile)
             case .number(let count): throw .badValue(key, value: "\(count)", allowed: key.allowedInFile)
@@ -159,6 +161,12 @@ extension AgentConfiguration {
         usesMDNS = try isOn(.mdns)
         exchangesState = try isOn(.state)
         backups = try Self.backups(to: value(.backupTo), every: value(.backupEvery), keep: value(.backupKeep))
+        metrics = try value(.metrics).map { text throws(ConfigurationError) in
+            guard let address = ListenAddress(metrics: text) else {
+                throw .badValue(.metrics, value: text, allowed: Self.allowedMetrics)
+            }
+            return address
+        }
     }
 
     private static func backups(
@@ -190,6 +198,8 @@ extension AgentConfiguration {
 
     fileprivate static let allowedCounts = "a whole number from 1 to 10000"
     private static let allowedAlone = "only together with backup-to"
+
+    fileprivate static let allowedMetrics = "PORT for this device alone, HOST:PORT or [IPV6]:PORT"
 
     fileprivate static let allowedRates = "bytes a second, such as 10M or 500K; 0: no limit"
 
@@ -230,6 +240,7 @@ extension AgentConfiguration {
                 "backup-keep = \(backups.keep)",
             ]
         }
+        if let metrics { lines.append("metrics = \(quoted(metrics.description))") }
         return lines.joined(separator: "\n") + "\n"
     }
 }

@@ -1,0 +1,120 @@
+import Glibc
+import HTTPTypes
+import HummingbirdCore
+package import Logging
+package import NIOCore
+import ServiceLifecycle
+package import SyncAgent
+
+/// The metrics over TCP, for a Prometheus that knows no Unix sockets. `GET /metrics` is answered, and nothing else: a program
+/// that reaches this port can read figures and names of devices, and change nothing.
+///
+/// Run it in the agent's service group. It is a convenience: where it cannot listen, the agent goes on, and `status` says why.
+package struct MetricsServer: Service {
+    /// The code of the warning that the server could not listen.
+    static let failureCode = "metrics_unavailable"
+
+    private let agent: Agent
+    private let address: AgentConfiguration.ListenAddress
+    private let reader: MetricsReader
+    private let channel: MetricsChannel
+    private let eventLoopGroup: any EventLoopGroup
+    private let logger: Logger
+    private let onListening: @Sendable (Int) -> Void
+
+    /// - Parameters:
+    ///   - connectionLimit: one more is told that there are too many.
+    ///   - patience: the time from accepting a connection to closing it, whatever was read or written by then.
+    ///   - onListening: called once, with the port.
+    package init(
+        agent: Agent, address: AgentConfiguration.ListenAddress, eventLoopGroup: any EventLoopGroup, logger: Logger,
+        connectionLimit: Int = 16, patience: TimeAmount = .seconds(10),
+        onListening: @escaping @Sendable (Int) -> Void = { _ in }
+    ) {
+        self.agent = agent
+        self.address = address
+        let reader = MetricsReader(agent: agent)
+        self.reader = reader
+        self.eventLoopGroup = eventLoopGroup
+        self.logger = logger
+        self.onListening = onListening
+        let isLocal = address.isOnThisDevice
+        channel = MetricsChannel(limit: connectionLimit, patience: patience) { request in
+            await Self.answer(request, reader, isLocal: isLocal)
+        }
+    }
+
+    /// Returns after a graceful shutdown.
+    package func run() async throws {
+        do {
+            try await serve()
+        } catch {
+            logger.warning("The metrics cannot listen.", metadata: ["listen.address": "\(address)"])
+            agent.addStartWarning(
+                .init(
+                    code: Self.failureCode,
+                    message: "The metrics cannot listen at \(address): \(Self.reason(error)).",
+                    hint: "Stop the other program, or choose another port with lanyardd --metrics PORT."))
+            try? await gracefulShutdown()
+        }
+    }
+
+    private static func reason(_ error: any Error) -> String {
+        (error as? IOError).map { String(cString: strerror($0.errnoCode)) } ?? "the host has no address"
+    }
+
+    private func serve() async throws {
+        var quiet = logger
+        quiet.logLevel = max(logger.logLevel, .warning)
+        let onListening = onListening
+        let server = channel.server(
+            configuration: ServerConfiguration(address: .hostname(address.host, port: Int(address.port))),
+            onServerRunning: { channel in
+                // Out of descriptors: try again in a second. Unheard, the error would end the server.
+                try? await channel.eventLoop.submit {
+                    try channel.pipeline.syncOperations.addHandler(
+                        AcceptBackoffHandler(shouldForwardIOErrorCaught: false), position: .first)
+                }.get()
+                onListening(channel.localAddress?.port ?? 0)
+            }, eventLoopGroup: eventLoopGroup, logger: quiet)
+        try await server.run()
+    }
+
+    /// Returns the answer to a request; its body is not read.
+    ///
+    /// - Parameter isLocal: only this device reaches the port. A page of the web in its browser must not, under a name of its
+    ///   own that leads here (DNS rebinding).
+    static func answer(_ request: Request, _ reader: MetricsReader, isLocal: Bool) async -> Response {
+        guard request.uri.path == "/metrics" else { return .plain(.notFound, "Only /metrics is here.\n") }
+        guard request.method == .get else { return .plain(.methodNotAllowed, "Only GET is answered.\n") }
+        let isOfPage = request.headers[.origin] != nil
+        guard !isOfPage, !isLocal || isLocalName(request.head.authority ?? "") else {
+            return .plain(.forbidden, "Ask from a program, by the address 127.0.0.1 or localhost.\n")
+        }
+        let format = MetricsText.Format(accept: request.headers[.accept])
+        guard let text = try? await reader.read() else {
+            return .plain(.serviceUnavailable, "The agent is stopping.\n")
+        }
+        return .metrics(text.text(format), as: format)
+    }
+
+    /// True for `localhost` and addresses of this device, with or without a port.
+    private static func isLocalName(_ authority: String) -> Bool {
+        let parts = authority.split(separator: ":", omittingEmptySubsequences: false)
+        let host = authority.hasPrefix("[") ? String(authority.prefix { $0 != "]" }.dropFirst()) : String(parts[0])
+        return AgentConfiguration.ListenAddress(host: host.lowercased(), port: 0).isOnThisDevice
+    }
+}
+
+extension MetricsServer: CustomStringConvertible {
+    /// The name of the service in logs and errors of its group.
+    package var description: String { "metrics server" }
+}
+
+extension Response {
+    static func plain(_ status: HTTPResponse.Status, _ text: String) -> Response {
+        Response(
+            status: status, headers: [.contentType: "text/plain; charset=utf-8"],
+            body: ResponseBody(byteBuffer: ByteBuffer(string: text)))
+    }
+}
