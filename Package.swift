@@ -205,7 +205,7 @@ let package = Package(
             name: "ControlTests",
             dependencies: [
                 "ControlAPI", "ControlServer", "Lanyard", "LanyardClient", "LanyardTesting", "lanyard", "SyncAgent",
-                "SyncStore", nio,
+                "SyncCore", "SyncModel", "SyncStore", nio,
                 nioPosix, logging,
                 agent("HummingbirdCore", "hummingbird"),
                 agent("HTTPTypes", "swift-http-types"),

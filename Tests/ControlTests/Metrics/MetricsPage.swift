@@ -1,4 +1,4 @@
-@testable import ControlServer
+import ControlServer
 
 /// The page about metrics, `deploy/METRICS.md`, as the table in the code gives it.
 enum MetricsPage {

@@ -1,0 +1,156 @@
+import ControlServer
+import Foundation
+import Logging
+import NIOCore
+import NIOPosix
+import ServiceLifecycle
+import SyncAgent
+import Testing
+
+/// The port for a Prometheus that knows no Unix sockets.
+@Suite(.timeLimit(.minutes(2))) struct MetricsServerTests {
+    /// Runs an agent and its metrics' port for as long as `body`.
+    private func withPort(
+        limit: Int = 16, patience: TimeAmount = .seconds(10), _ body: (LiveAgent, Int) async throws -> Void
+    ) async throws {
+        try await LiveAgent.with { live async throws in
+            let (ports, port) = AsyncStream<Int>.makeStream()
+            let address = try #require(AgentConfiguration.ListenAddress(metrics: "127.0.0.1:0"))
+            let server = MetricsServer(
+                agent: live.agent, address: address, eventLoopGroup: MultiThreadedEventLoopGroup.singleton,
+                logger: Logger(label: "test"), connectionLimit: limit, patience: patience,
+                onListening: { port.yield($0) })
+            let group = ServiceGroup(services: [server], logger: Logger(label: "test"))
+            let ended = Task {
+                defer { port.finish() }
+                try await group.run()
+            }
+            var iterator = ports.makeAsyncIterator()
+            let number = try #require(await iterator.next())
+            let result: Result<Void, any Error>
+            do { result = .success(try await body(live, number)) } catch { result = .failure(error) }
+            await group.triggerGracefulShutdown()
+            try await ended.value
+            try result.get()
+        }
+    }
+
+    private func get(
+        _ port: Int, _ path: String = "/metrics", method: String = "GET", host: String = "127.0.0.1", more: String = ""
+    ) async throws -> String {
+        try await TCPSocket.exchange(port, "\(method) \(path) HTTP/1.1\r\nHost: \(host)\r\n\(more)\r\n")
+    }
+
+    @Test func `a scrape is answered, and nothing else is`() async throws {
+        try await withPort { _, port in
+            let scrape = try await get(port)
+            #expect(scrape.hasPrefix("HTTP/1.1 200"))
+            #expect(scrape.lowercased().contains("connection: close"))
+            let body = scrape.split(separator: "\r\n\r\n", maxSplits: 1).last.map(String.init) ?? ""
+            #expect(Exposition(body).faults == [])
+            #expect(try await get(port, host: "localhost:\(port)").hasPrefix("HTTP/1.1 200"))
+            for path in ["/", "/v1/status", "/metrics/", "/healthz"] {
+                #expect(try await get(port, path).hasPrefix("HTTP/1.1 404"))
+            }
+            for method in ["POST", "PUT", "DELETE"] {
+                let answer = try await get(port, method: method, more: "Content-Length: 0\r\n")
+                #expect(answer.hasPrefix("HTTP/1.1 405"))
+            }
+        }
+    }
+
+    @Test func `a page of the web gets nothing, under its own name or by its origin`() async throws {
+        try await withPort { _, port in
+            #expect(try await get(port, host: "evil.example").hasPrefix("HTTP/1.1 403"))
+            #expect(try await get(port, host: "127.0.0.1.evil.example").hasPrefix("HTTP/1.1 403"))
+            #expect(try await get(port, more: "Origin: http://evil.example\r\n").hasPrefix("HTTP/1.1 403"))
+            #expect(try await get(port, host: "[::1]:80").hasPrefix("HTTP/1.1 200"))
+        }
+    }
+
+    @Test func `a scrape that never asks, or never reads, is cut off`() async throws {
+        try await withPort(patience: .milliseconds(200)) { _, port in
+            // It ends though nothing was sent, and though only half was.
+            #expect(try await TCPSocket.exchange(port, "") == "")
+            #expect(try await TCPSocket.exchange(port, "GET /metrics HT") == "")
+            // Those that ask are answered all the time.
+            #expect(try await get(port).hasPrefix("HTTP/1.1 200"))
+        }
+    }
+
+    @Test func `one connection too many is told so, and the next is answered again`() async throws {
+        try await withPort(limit: 2) { _, port in
+            let silent = try [TCPSocket.connected(port), TCPSocket.connected(port)]
+            // They count once the server has accepted them.
+            var answer = ""
+            repeat { answer = try await get(port) } while answer.hasPrefix("HTTP/1.1 200")
+            #expect(answer.hasPrefix("HTTP/1.1 503"))
+            silent.forEach { _ = close($0) }
+            repeat { answer = try await get(port) } while answer.hasPrefix("HTTP/1.1 503")
+            #expect(answer.hasPrefix("HTTP/1.1 200"))
+        }
+    }
+
+    @Test func `a port that is taken is a warning, and the agent goes on`() async throws {
+        try await withPort { live, port in
+            let address = try #require(AgentConfiguration.ListenAddress(metrics: "\(port)"))
+            let second = MetricsServer(
+                agent: live.agent, address: address, eventLoopGroup: MultiThreadedEventLoopGroup.singleton,
+                logger: Logger(label: "test"))
+            let group = ServiceGroup(services: [second], logger: Logger(label: "test"))
+            let ended = Task { try await group.run() }
+            try await live.until { agent async throws in
+                try await agent.status(space: nil).warnings.contains { $0.code == "metrics_unavailable" }
+            }
+            #expect(try await get(port).contains(#"lanyard_warnings{code="metrics_unavailable"} 1"#))
+            await group.triggerGracefulShutdown()
+            try await ended.value
+        }
+    }
+
+    @Test func `a port alone is this device's, and an empty host is none`() {
+        typealias Address = AgentConfiguration.ListenAddress
+        #expect(Address(metrics: "21819")?.description == "127.0.0.1:21819")
+        #expect(Address(metrics: "21819")?.isOnThisDevice == true)
+        #expect(Address(metrics: "[::1]:9")?.isOnThisDevice == true)
+        #expect(Address(metrics: "192.168.1.4:9")?.isOnThisDevice == false)
+        #expect(Address(metrics: "127.0.0.1.example:9")?.isOnThisDevice == false)
+        for text in ["", ":9", "host", "host:", "1.2.3.4:70000", "-1"] { #expect(Address(metrics: text) == nil) }
+    }
+}
+
+/// Bytes over TCP to this device.
+private enum TCPSocket {
+    static func connected(_ port: Int) throws -> CInt {
+        let descriptor = socket(AF_INET, Int32(SOCK_STREAM.rawValue), 0)
+        var address = sockaddr_in()
+        address.sin_family = sa_family_t(AF_INET)
+        address.sin_port = UInt16(port).bigEndian
+        address.sin_addr.s_addr = UInt32(0x7F00_0001).bigEndian
+        let result = withUnsafePointer(to: &address) { pointer in
+            pointer.withMemoryRebound(to: sockaddr.self, capacity: 1) {
+                connect(descriptor, $0, socklen_t(MemoryLayout<sockaddr_in>.size))
+            }
+        }
+        guard result == 0 else { throw POSIXError(POSIXErrorCode(rawValue: errno) ?? .EIO) }
+        return descriptor
+    }
+
+    /// Sends `request` and reads until the server closes.
+    static func exchange(_ port: Int, _ request: String) async throws -> String {
+        try await withCheckedThrowingContinuation { continuation in
+            Thread.detachNewThread { continuation.resume(with: Result { try blockingExchange(port, request) }) }
+        }
+    }
+
+    private static func blockingExchange(_ port: Int, _ request: String) throws -> String {
+        let descriptor = try connected(port)
+        defer { close(descriptor) }
+        let bytes = Array(request.utf8)
+        _ = bytes.withUnsafeBytes { send(descriptor, $0.baseAddress, $0.count, Int32(MSG_NOSIGNAL)) }
+        var answer: [UInt8] = []
+        var block = [UInt8](repeating: 0, count: 65_536)
+        while case let count = read(descriptor, &block, block.count), count > 0 { answer += block[..<count] }
+        return String(decoding: answer, as: UTF8.self)
+    }
+}
