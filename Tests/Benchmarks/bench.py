@@ -14,11 +14,12 @@ import objects
 import ours
 import planning
 import queries
+import scrape
 import state
 from report import Report
 
 OURS = ["discovery", "latency", "emit", "catchup", "memory", "start", "traffic", "puts", "merge", "edits", "planning",
-        "book", "attachments", "state", "queries"]
+        "book", "attachments", "state", "queries", "scrape"]
 BASELINES = ["sqlite", "floor", "postgres", "redis"]
 # Only for who names them: they fill disks.
 LARGE = ["huge"]
@@ -83,6 +84,7 @@ def parts(report, names, size):
         ({"attachments"}, "attachments", lambda: attachments.measure(report, size)),
         ({"state"}, "state and compaction", lambda: state.measure(report, size)),
         ({"queries"}, "queries", lambda: queries.measure(report, size)),
+        ({"scrape"}, "a scrape of metrics", lambda: scrape.measure(report, size)),
         ({"huge"}, "attachment of 10 GiB", lambda: attachments.measure_huge(report, size)),
         # Before ours: a disk that has just taken our gigabyte answers more slowly for minutes.
         ({"floor"}, "floor in C, catch-up", floor(baselines.floor_catch_up)),

@@ -38,7 +38,8 @@ import Testing
     private func get(
         _ port: Int, _ path: String = "/metrics", method: String = "GET", host: String = "127.0.0.1", more: String = ""
     ) async throws -> String {
-        try await TCPSocket.exchange(port, "\(method) \(path) HTTP/1.1\r\nHost: \(host)\r\n\(more)\r\n")
+        try await TCPSocket.exchange(
+            port, "\(method) \(path) HTTP/1.1\r\nHost: \(host)\r\nConnection: close\r\n\(more)\r\n")
     }
 
     @Test func `a scrape is answered, and nothing else is`() async throws {
@@ -73,6 +74,9 @@ import Testing
             // It ends though nothing was sent, and though only half was.
             #expect(try await TCPSocket.exchange(port, "") == "")
             #expect(try await TCPSocket.exchange(port, "GET /metrics HT") == "")
+            // One that keeps the connection has it closed by the server.
+            let kept = try await TCPSocket.exchange(port, "GET /metrics HTTP/1.1\r\nHost: 127.0.0.1\r\n\r\n")
+            #expect(kept.hasPrefix("HTTP/1.1 200") && kept.hasSuffix("# EOF\n"))
             // Those that ask are answered all the time.
             #expect(try await get(port).hasPrefix("HTTP/1.1 200"))
         }
