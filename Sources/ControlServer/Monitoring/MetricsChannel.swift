@@ -4,8 +4,8 @@ import Logging
 import NIOCore
 import Synchronization
 
-/// A connection of the metrics' port: one request, one answer. It is closed after its time, so that a scrape that never reads,
-/// or never asks, holds a descriptor and its answer for some seconds and no longer.
+/// A connection of the metrics' port: one request, one answer. It is closed after its time, so that a scrape that never
+/// reads, or never asks, holds a descriptor and its answer for some seconds and no longer.
 struct MetricsChannel: ServerChildChannel {
     struct Value: ServerChildChannelValue {
         let connection: HTTP1Channel.Value

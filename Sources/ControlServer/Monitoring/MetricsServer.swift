@@ -6,10 +6,11 @@ package import NIOCore
 import ServiceLifecycle
 package import SyncAgent
 
-/// The metrics over TCP, for a Prometheus that knows no Unix sockets. `GET /metrics` is answered, and nothing else: a program
-/// that reaches this port can read figures and names of devices, and change nothing.
+/// The metrics over TCP, for a Prometheus that knows no Unix sockets. `GET /metrics` is answered, and nothing else: a
+/// program that reaches this port can read figures and names of devices, and change nothing.
 ///
-/// Run it in the agent's service group. It is a convenience: where it cannot listen, the agent goes on, and `status` says why.
+/// Run it in the agent's service group. It is a convenience: where it cannot listen, the agent goes on, and `status`
+/// says why.
 package struct MetricsServer: Service {
     /// The code of the warning that the server could not listen.
     static let failureCode = "metrics_unavailable"
@@ -82,8 +83,8 @@ package struct MetricsServer: Service {
 
     /// Returns the answer to a request; its body is not read.
     ///
-    /// - Parameter isLocal: only this device reaches the port. A page of the web in its browser must not, under a name of its
-    ///   own that leads here (DNS rebinding).
+    /// - Parameter isLocal: only this device reaches the port. A page of the web in its browser must not, under a name of
+    ///   its own that leads here (DNS rebinding).
     static func answer(_ request: Request, _ reader: MetricsReader, isLocal: Bool) async -> Response {
         guard request.uri.path == "/metrics" else { return .plain(.notFound, "Only /metrics is here.\n") }
         guard request.method == .get else { return .plain(.methodNotAllowed, "Only GET is answered.\n") }

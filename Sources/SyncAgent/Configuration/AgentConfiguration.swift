@@ -54,7 +54,7 @@ package struct AgentConfiguration: Sendable, Hashable {
         package init?(metrics text: String) {
             if let port = UInt16(text) {
                 self.init(host: "127.0.0.1", port: port)
-            } else if let address = Self(text: text), !address.host.isEmpty {
+            } else if let address = Self(text: text), !address.host.isEmpty, !address.host.hasPrefix("[") {
                 self = address
             } else {
                 return nil

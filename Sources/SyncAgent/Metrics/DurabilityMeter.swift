@@ -4,8 +4,8 @@ package import SyncStore
 
 /// The time from a local commit until 2, 3 and 5 devices hold it on their disks, this one included.
 ///
-/// A device holds what it announces: nothing is announced before it is durable. Memory: for each number of devices at most
-/// 1,024 commits that wait; with more, the oldest is not measured.
+/// A device holds what it announces: nothing is announced before it is durable. Memory: for each number of devices at
+/// most 1,024 commits that wait; with more, the oldest is not measured.
 package struct DurabilityMeter: Sendable {
     package struct Level: Sendable {
         /// The number of devices, this one included.

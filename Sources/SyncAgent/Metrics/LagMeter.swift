@@ -4,8 +4,8 @@ package import SyncStore
 
 /// The ages behind the lag in seconds: when changes came to this store, and when peers first claimed what is not here.
 ///
-/// Memory: for each of at most 4,096 replicas at most 64 arrivals; for each peer at most 256 replicas with 8 claims each. With
-/// more, old moments are joined: an age is then too great by the time between two of them, never too small.
+/// Memory: for each of at most 4,096 replicas at most 64 arrivals; for each peer at most 256 replicas with 8 claims
+/// each. With more, old moments are joined: an age is then too great by the time between two of them, never too small.
 package struct LagMeter: Sendable {
     /// All operations before `next` came by then. `changes` and `bytes` count from the first arrival of the row on.
     private struct Arrival: Sendable {
@@ -170,7 +170,8 @@ package struct LagMeter: Sendable {
     /// Forgets a peer's claims: its next session makes new ones.
     package mutating func left(_ device: DeviceID) { claims[device] = nil }
 
-    /// Returns the time at which a peer first claimed the oldest of what is not here; nil if it claims nothing that is not.
+    /// Returns the time at which a peer first claimed the oldest of what is not here; nil if it claims nothing that is
+    /// not.
     package func wantedSince(from device: DeviceID, held: (ReplicaID) -> UInt64) -> Tick? {
         guard let rows = claims[device] else { return nil }
         return rows.compactMap { replica, row in

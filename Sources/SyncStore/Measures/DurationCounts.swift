@@ -36,7 +36,8 @@ package struct DurationCounts: Sendable, Equatable {
         }
     }
 
-    /// From a tenth of a millisecond to ten seconds: a write to a disk, from the fast one to the one that is about to fail.
+    /// From a tenth of a millisecond to ten seconds: a write to a disk, from the fast one to the one that is about to
+    /// fail.
     package static let diskBounds = [
         0.0001, 0.00025, 0.0005, 0.001, 0.0025, 0.005, 0.01, 0.025, 0.05, 0.1, 0.25, 0.5, 1, 2.5, 10,
     ]

@@ -1,7 +1,7 @@
 import Foundation
 
-/// An exposition taken apart as the OpenMetrics 1.0 text format wants it (ABNF of the specification). Each sentence in `faults`
-/// is a line that a strict reader refuses.
+/// An exposition taken apart as the OpenMetrics 1.0 text format wants it (ABNF of the specification). Each sentence in
+/// `faults` is a line that a strict reader refuses.
 struct Exposition {
     struct Sample: Hashable {
         let name: String

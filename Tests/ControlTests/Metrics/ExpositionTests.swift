@@ -30,7 +30,8 @@ import ControlServer
 
     @Test func `a hostile name stays inside its quotes`() {
         let names = [
-            "a\"} 1\nlanyard_store_ok 0\n# EOF\n", "back\\slash\\", "\\n", "tab\t\u{1b}[31m\u{202e}", "", "é ✓ 名前",
+            "a\"} 1\nlanyard_store_ok 0\n# EOF\n", "back\\slash\\", "\\n", "tab\t\u{1b}[31m\u{202e}", "",
+            "é ✓ 名前",
             "\u{0}", "x\r\ny", "\"",
         ]
         for format in [MetricsText.Format.openMetrics, .prometheus] {

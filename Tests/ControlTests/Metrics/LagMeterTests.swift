@@ -162,7 +162,9 @@ import Testing
 
     @Test func `of commits that wait for long only the newest are measured`() {
         var meter = DurabilityMeter()
-        for turn in 1...50_000 as ClosedRange<UInt64> { meter.committed(Self.own, next: turn, at: seconds(Int64(turn))) }
+        for turn in 1...50_000 as ClosedRange<UInt64> {
+            meter.committed(Self.own, next: turn, at: seconds(Int64(turn)))
+        }
         meter.announced(by: Self.devices[1], Self.own, next: 50_000, at: seconds(50_000))
         #expect(counts(meter) == [1_024, 0, 0])
     }

@@ -62,7 +62,8 @@ import ControlServer
         for panel in graphs {
             let targets = panel["targets"] as? [[String: Any]] ?? []
             let questions = targets.compactMap { $0["expr"] as? String }
-            #expect(!questions.isEmpty && questions.allSatisfy { !Self.names(in: $0).isEmpty }, "\(panel["title"] ?? "")")
+            #expect(
+                !questions.isEmpty && questions.allSatisfy { !Self.names(in: $0).isEmpty }, "\(panel["title"] ?? "")")
         }
     }
 

@@ -119,7 +119,37 @@ import Testing
         #expect(Address(metrics: "[::1]:9")?.isOnThisDevice == true)
         #expect(Address(metrics: "192.168.1.4:9")?.isOnThisDevice == false)
         #expect(Address(metrics: "127.0.0.1.example:9")?.isOnThisDevice == false)
-        for text in ["", ":9", "host", "host:", "1.2.3.4:70000", "-1"] { #expect(Address(metrics: text) == nil) }
+        for text in ["", ":9", "[[::1]]:9", "host", "host:", "1.2.3.4:70000", "-1"] {
+            #expect(Address(metrics: text) == nil)
+        }
+    }
+}
+
+extension MetricsServerTests {
+    @Test(
+        arguments: [
+            ("metrics = 21819", "127.0.0.1:21819"), ("metrics = \"21819\"", "127.0.0.1:21819"),
+            ("metrics = '[fd00::1]:9'", "[fd00::1]:9"), ("name = \"a\"", nil),
+        ] as [(String, String?)])
+    func `the address is read from a file, and written so that it gives the same`(text: String, address: String?) throws
+    {
+        func read(_ text: String) throws -> AgentConfiguration {
+            let layer = try ConfigurationLayer(text: text, path: "c.toml")
+            return try AgentConfiguration(layers: [layer], environment: [:], hostName: "h")
+        }
+        let configuration = try read(text)
+        #expect(configuration.metrics?.description == address)
+        #expect(try read(configuration.toml) == configuration)
+    }
+
+    @Test func `an address that is none is refused with what may be written`() {
+        let error = #expect(throws: ConfigurationError.self) {
+            try AgentConfiguration(
+                layers: [ConfigurationLayer([.metrics: ":21819"])], environment: [:], hostName: "h")
+        }
+        #expect(
+            error?.description
+                == "metrics is \":21819\"; allowed: PORT for this device alone, HOST:PORT or [IPV6]:PORT")
     }
 }
 

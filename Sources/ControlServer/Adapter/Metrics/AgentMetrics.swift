@@ -5,7 +5,8 @@ import SyncDiscovery
 import SyncModel
 import SyncStore
 
-/// The samples of one scrape. Labels are members of the space, our own codes and our own names, so their number is bounded.
+/// The samples of one scrape. Labels are members of the space, our own codes and our own names, so their number is
+/// bounded.
 struct AgentMetrics {
     let agent: Agent
     let figures: AgentFigures

@@ -1,7 +1,7 @@
 /// The definition of a metric: what the exposition and the page `deploy/METRICS.md` say of it.
 ///
-/// Invariants, which a test holds: the name is unique, begins with `lanyard_`, ends in the unit if there is one, and in none of
-/// the suffixes of samples (`_total`, `_bucket`, `_sum`, `_count`, `_info`, `_created`).
+/// Invariants, which a test holds: the name is unique, begins with `lanyard_`, ends in the unit if there is one, and in
+/// none of the suffixes of samples (`_total`, `_bucket`, `_sum`, `_count`, `_info`, `_created`).
 package struct Metric: Sendable, Equatable {
     package enum Kind: String, Sendable {
         /// Grows while the agent runs; its samples end in `_total`.

@@ -31,8 +31,8 @@ package enum MetricTable {
         Metric("errors", .counter, "errors", "Errors, ends of sessions included.", labels: ["code"]),
         Metric(
             "stored_figures_age_seconds", .gauge, "seconds",
-            "Age of the figures that are counted on the disk: conflicts and attachments. A scrape has them counted anew when "
-                + "they are older than 5 seconds, and does not wait for it."),
+            "Age of the figures that are counted on the disk: conflicts and attachments. A scrape has them counted anew "
+                + "when they are older than 5 seconds, and does not wait for it."),
     ]
 
     private static let device = ["peer", "device"]
@@ -41,17 +41,18 @@ package enum MetricTable {
     private static let peers = [
         Metric(
             "peer_unsent_changes", .gauge, "changes",
-            "Changes stored here that the peer has not announced. Estimated where they came before the agent started. Absent "
-                + "while it is unknown what the peer holds.", labels: link),
+            "Changes stored here that the peer has not announced. Estimated where they came before the agent started. "
+                + "Absent while it is unknown what the peer holds.", labels: link),
         Metric("peer_unsent_bytes", .gauge, "bytes", "The same in bytes of the log.", labels: link),
         Metric(
             "peer_unsent_seconds", .gauge, "seconds",
-            "Time for which the oldest of them has been stored here, since the peer was admitted at most; 0 if there is none.",
+            "Time for which the oldest of them has been stored here, since the peer was admitted at most; "
+                + "0 if there is none.",
             labels: link),
         Metric(
             "peer_wanted_operations", .gauge, "operations",
-            "Operations that the peer announced and that are not stored here. A change has one or more. Absent without a "
-                + "session.", labels: link),
+            "Operations that the peer announced and that are not stored here. A change has one or more. "
+                + "Absent without a session.", labels: link),
         Metric(
             "peer_wanted_seconds", .gauge, "seconds",
             "Time since the peer first announced the oldest of them; 0 if there is none.", labels: link),
@@ -60,8 +61,8 @@ package enum MetricTable {
             labels: link),
         Metric(
             "peer_unacknowledged_seconds", .gauge, "seconds",
-            "Time for which the oldest change that the peer has not acknowledged has been stored here: until then history and "
-                + "deletions are kept. A peer acknowledges once a minute.", labels: link),
+            "Time for which the oldest change that the peer has not acknowledged has been stored here: until then "
+                + "history and deletions are kept. A peer acknowledges once a minute.", labels: link),
         Metric("peer_connected", .gauge, "1 if there is a session with the peer.", labels: device),
         Metric(
             "peer_round_trip_seconds", .gauge, "seconds", "Round trip time of the session. Absent without one.",
@@ -192,8 +193,8 @@ package enum MetricTable {
         Metric("apply_seconds", .histogram, "seconds", "Time of a commit of peers' changes on the store's thread."),
         Metric(
             "durable_seconds", .histogram, "seconds",
-            "Time from a commit of local writes until so many devices, this one included, announced that they hold it on their "
-                + "disks.", labels: ["devices"]),
+            "Time from a commit of local writes until so many devices, this one included, announced that they hold it "
+                + "on their disks.", labels: ["devices"]),
     ]
 
     private static let queue = ["queue"]
@@ -206,7 +207,8 @@ package enum MetricTable {
         Metric("queue_entries", .gauge, "entries", "Entries in a queue.", labels: queue),
         Metric(
             "queue_limit_entries", .gauge, "entries",
-            "Entries that may be in it. Absent where what waits is bounded by its callers, of which each waits for one.",
+            "Entries that may be in it. Absent where what waits is bounded by its callers, "
+                + "of which each waits for one.",
             labels: queue),
     ]
 }

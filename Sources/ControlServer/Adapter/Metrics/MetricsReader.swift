@@ -5,8 +5,8 @@ import SyncStore
 
 /// The metrics of an agent, read at each scrape.
 ///
-/// A scrape reads what the loop, the store and the transport keep in memory, and a few files of the kernel. It waits for no
-/// count on the disk but the first one (`StoredFigureCache`), and its cost does not grow with the log.
+/// A scrape reads what the loop, the store and the transport keep in memory, and a few files of the kernel. It waits
+/// for no count on the disk but the first one (`StoredFigureCache`), and its cost does not grow with the log.
 package struct MetricsReader: Sendable {
     private let agent: Agent
     private let cache = StoredFigureCache()

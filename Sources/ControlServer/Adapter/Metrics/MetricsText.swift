@@ -3,8 +3,8 @@ package import SyncStore
 
 /// The samples of one scrape, and how they are written.
 ///
-/// A label's value comes from a peer at times: what is unsafe on a terminal is shown as U+FFFD, and the rest escaped as the
-/// format wants it, so that no name makes a line of its own.
+/// A label's value comes from a peer at times: what is unsafe on a terminal is shown as U+FFFD, and the rest escaped as
+/// the format wants it, so that no name makes a line of its own.
 package struct MetricsText: Sendable {
     package enum Format: Sendable {
         /// OpenMetrics 1.0: `application/openmetrics-text`.

@@ -20,8 +20,8 @@ struct StoredFigures: Sendable {
     }
 }
 
-/// The last count of the figures on the disk, and the times of old operations. A scrape takes what is here, and has it counted
-/// anew when it is old.
+/// The last count of the figures on the disk, and the times of old operations. A scrape takes what is here, and has it
+/// counted anew when it is old.
 ///
 /// Bounds: one count at a time; the times of 4,096 operations.
 final class StoredFigureCache: Sendable {
@@ -60,8 +60,8 @@ final class StoredFigureCache: Sendable {
         }
     }
 
-    /// Returns the times of operations, by their authors' clocks, in milliseconds since 1970. Those that are not known are looked
-    /// up, a few in each scrape.
+    /// Returns the times of operations, by their authors' clocks, in milliseconds since 1970. Those that are not known
+    /// are looked up, a few in each scrape.
     func times(of operations: Set<VersionVector.Entry>, agent: Agent) async -> [VersionVector.Entry: Int64] {
         var known = state.withLock(\.times).filter { operations.contains($0.key) }
         let unknown = operations.filter { known[$0] == nil }.prefix(Self.looksPerScrape)
