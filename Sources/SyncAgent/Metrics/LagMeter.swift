@@ -20,7 +20,7 @@ package struct LagMeter: Sendable {
         var next: UInt64
     }
 
-    /// What a device lacks of the changes that are here.
+    /// The changes here that a device lacks.
     package struct Unsent: Sendable, Equatable {
         /// Exact for what came since the agent started, else by the means of the log.
         package var changes = 0.0
@@ -132,7 +132,7 @@ package struct LagMeter: Sendable {
         case at(Tick)
         /// Before the agent started: only the log knows when.
         case early
-        /// It is durable and not signed, or not here.
+        /// The operation is durable and not signed, or not here.
         case open
     }
 

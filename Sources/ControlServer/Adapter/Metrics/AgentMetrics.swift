@@ -15,7 +15,7 @@ struct AgentMetrics {
     let held: VersionVector
     /// The times of operations from before the start, in milliseconds since 1970.
     var earlyTimes: [VersionVector.Entry: Int64] = [:]
-    /// What each member lacks of what is here; members of which that is unknown are left out.
+    /// The changes here that each member lacks; a member of which that is unknown is left out.
     private let unsent: [DeviceID: LagMeter.Unsent]
 
     private static let space = "home"

@@ -145,7 +145,7 @@ extension Int: MetricValue {
 }
 
 extension Double: MetricValue {
-    /// What is no number is written as 0; no source of ours gives it.
+    /// A value that is no number is written as 0; no source of ours gives one.
     package var metricText: String { isFinite ? "\(self)" : "0.0" }
 }
 
