@@ -191,7 +191,10 @@ extension PeerNetwork {
         let session = sessions[index]
         recordEnded(session.id)
         recordSessionEnded(session, wasUp: wasUp, code: code, at: output.now)
-        let isStillConnected = sessions.contains { $0.device == session.device && $0.state == .up }
+        // A connection that broke is still in the list, and up.
+        let isStillConnected = sessions.contains {
+            $0.device == session.device && $0.state == .up && $0.id != session.id
+        }
         if wasUp, !isStillConnected { output.emit(.report(.sessionDown(session.device, code: code))) }
     }
 
