@@ -39,6 +39,8 @@ package final class Agent: Sendable {
     package let backups: BackupBoard
     private let parts: NIOLoopBoundBox<Parts?>
     private let startedAt = NIODeadline.now()
+    /// The time of the start, in milliseconds since 1970.
+    package let startedWallMilliseconds = WallClock.milliseconds
     private let shared = Mutex(Shared())
 
     private struct Shared {

@@ -10,6 +10,7 @@ extension RigSuites {
             ("deploy/install", "it installs a service; DeployTests stage it"),
             ("podman compose", "it needs a container engine"),
             ("deploy/bench", "figures take minutes; deploy/bench checks itself"),
+            ("lanyardd --metrics", "AlertStories and MetricsServerTests scrape"),
         ]
 
         private static func blocks(_ file: String) throws -> [[String]] {

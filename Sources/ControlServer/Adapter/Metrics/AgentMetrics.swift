@@ -60,7 +60,7 @@ struct AgentMetrics {
         let process = ProcessFigures()
         text.add("build", [agent.version, "\(now.own)", now.name], 1)
         text.add("uptime_seconds", now.uptimeSeconds)
-        text.add("start_time_seconds", Double(now.wallMilliseconds) / 1_000 - Double(now.uptimeSeconds))
+        text.add("start_time_seconds", Double(agent.startedWallMilliseconds) / 1_000)
         text.add("process_cpu_seconds", process.cpuSeconds)
         text.add("process_resident_memory_bytes", process.residentBytes)
         text.add("process_threads", process.threads)
