@@ -2,7 +2,7 @@
 """Each alert of deploy/monitoring/alerts.yml fires while its fault lasts, and clears after it: a real Prometheus scrapes the
 agents of a rig of three and evaluates the rules that ship.
 
-    RIG=rig deploy/rig up 3 && Tests/monitoring/alerts.py
+    RIG=rig deploy/rig up 3 && Tests/monitoring/alerts.py [ALERT…]
 
 The rules are those of the file but for their times: nobody waits for an hour here. FASTER has each replacement, and one whose
 original is not in the file any more fails. What no fault makes is shown by promtool's unit tests alone (NOT_HERE)."""
@@ -25,6 +25,7 @@ ROOT = pathlib.Path(__file__).resolve().parent.parent.parent
 RULES = ROOT / "deploy/monitoring/alerts.yml"
 RIG = os.environ.get("RIG", "rig")
 STATE = pathlib.Path(f"/tmp/lanyard-rig-{RIG}")
+DISK_MIB = 128
 
 NOT_HERE = {"LanyardDiverged": "no fault outside of the code makes it"}
 
@@ -69,9 +70,10 @@ def lanyard(node, *arguments, text=None):
 
 
 def attempt(node, *command):
-    """What may fail: writes to a full disk."""
-    subprocess.run(
+    """True if the command succeeds: a write to a full disk does not."""
+    done = subprocess.run(
         [str(ROOT / "deploy/rig"), "exec", str(node), "--", *command], capture_output=True, env=dict(os.environ, RIG=RIG))
+    return done.returncode == 0
 
 
 class Bridge(http.server.ThreadingHTTPServer):
@@ -162,12 +164,14 @@ def until(condition, seconds, what):
 
 
 class Story:
-    def __init__(self, prometheus):
-        self.prometheus = prometheus
+    def __init__(self, prometheus, only):
+        self.prometheus, self.only = prometheus, only
         self.shown = []
 
     def expect(self, alert, node, begin, end, within=30, clear=40):
         """The alert is off, fires after `begin`, and is off again after `end`."""
+        if self.only and alert not in self.only:
+            return
         key, begun = (alert, f"node{node}"), time.monotonic()
         until(lambda: key not in self.prometheus.firing(), 60, f"{alert} is off at first")
         begin()
@@ -276,22 +280,26 @@ def stories(story, disk):
             time.sleep(0.3)
     story.expect("LanyardSlowDisk", 1, write, lambda: None)
 
-    fill = f"cat /dev/zero >{STATE}/node{disk}/fill"
+    # The disk is mounted on the node alone. What is written is bounded, too: a wrong path must not fill this machine.
+    data = f"{STATE}/node{disk}/data"
+    size = int(rig("exec", str(disk), "--", "stat", "-f", "-c", "%b", data)) * int(
+        rig("exec", str(disk), "--", "stat", "-f", "-c", "%S", data))
+    assert size <= DISK_MIB << 20, f"{data} on node {disk} is a disk of {size} bytes"
 
     def full():
-        attempt(disk, "bash", "-c", fill)
+        attempt(disk, "bash", "-c", f"head -c {DISK_MIB}M /dev/zero >{data}/fill")
         attempt(disk, "lanyard", "emit", "lights", '{"on":true}')
 
     def empty():
-        os.unlink(STATE / f"node{disk}/fill")
-        until(lambda: lanyard(disk, "emit", "lights", '{"on":true}'), 20, "the disk takes writes")
+        rig("exec", str(disk), "--", "rm", f"{data}/fill")
+        until(lambda: attempt(disk, "lanyard", "emit", "lights", '{"on":true}'), 20, "the disk takes writes")
     story.expect("LanyardDiskFilling", disk, full, empty)
     story.expect("LanyardStoreRefusesWrites", disk, full, empty)
 
 
 def main():
     known = re.findall(r"- alert: (\w+)", RULES.read_text())
-    disk = int(rig("add", "--disk", "128"))
+    disk = int(rig("add", "--disk", str(DISK_MIB)))
     ticket = json.loads(lanyard(1, "invite", "--json"))["ticket"]
     lanyard(disk, "join", "-", text=ticket + "\n")
     bridge = Bridge(("127.0.0.1", 0), Passing)
@@ -300,9 +308,9 @@ def main():
         prometheus = Prometheus(folder, bridge.server_address[1], [1, 2, 3, disk])
         try:
             until(lambda: is_up(prometheus), 30, "Prometheus scrapes all nodes")
-            story = Story(prometheus)
+            story = Story(prometheus, sys.argv[1:])
             stories(story, disk)
-            missing = sorted(set(known) - set(story.shown) - set(NOT_HERE))
+            missing = sorted(set(story.only or known) - set(story.shown) - set(NOT_HERE))
             assert not missing, f"no story for {missing}"
             print(f"{len(set(story.shown))} of {len(known)} alerts fired and cleared; "
                   + "; ".join(f"{name}: {why}" for name, why in NOT_HERE.items()))

@@ -23,12 +23,21 @@ package struct LagMeter: Sendable {
     /// The changes here that a device lacks.
     package struct Unsent: Sendable, Equatable {
         /// Exact for what came since the agent started, else by the means of the log.
-        package var changes = 0.0
-        package var bytes = 0.0
+        package var changes: Double
+        package var bytes: Double
         /// The time at which the oldest of them came; nil if all came before the agent started, or there is none.
         package var since: Tick?
         /// Operations from before the start, by replica: only the log knows how old they are.
-        package var early: [VersionVector.Entry] = []
+        package var early: [VersionVector.Entry]
+
+        package init(
+            changes: Double = 0, bytes: Double = 0, since: Tick? = nil, early: [VersionVector.Entry] = []
+        ) {
+            self.changes = changes
+            self.bytes = bytes
+            self.since = since
+            self.early = early
+        }
     }
 
     private static let replicaLimit = 4_096

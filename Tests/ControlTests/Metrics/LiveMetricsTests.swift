@@ -54,7 +54,7 @@ import Testing
             #expect((now.value("lanyard_commit_seconds_count") ?? 0) >= 3)
             #expect((now.value("lanyard_store_sync_seconds_count") ?? 0) >= 3)
             #expect((now.value("lanyard_disk_free_bytes") ?? 0) > 0)
-            #expect((now.value("lanyard_process_resident_memory_bytes") ?? 0) > 1 << 20)
+            #expect((now.value("lanyard_process_resident_memory_bytes") ?? 0) > 1_048_576)
             #expect((now.value("lanyard_process_open_descriptors") ?? 0) > 3)
             let build = ["version": LanyardVersion.current, "device": live.device, "name": "desk"]
             #expect(now.value("lanyard_build_info", build) == 1)
@@ -74,7 +74,7 @@ import Testing
                 let device = ["peer": "attic", "device": attic.device]
                 try await write(5, to: desk)
                 try await desk.converge(with: attic)
-                try await until { _ async throws in
+                try await desk.until { _ async throws in
                     let now = try await self.exposition(of: desk)
                     return now.value("lanyard_peer_unsent_changes", link) == 0
                         && now.value("lanyard_peer_unsent_seconds", link) == 0
@@ -85,7 +85,7 @@ import Testing
                 let there = try await exposition(of: attic)
                 #expect((there.value("lanyard_apply_seconds_count") ?? 0) >= 1)
                 await attic.stop()
-                try await until { _ async throws in
+                try await desk.until { _ async throws in
                     try await self.exposition(of: desk).value("lanyard_peer_connected", device) == 0
                 }
                 try await write(7, to: desk)
@@ -95,7 +95,7 @@ import Testing
                 #expect(behind.value("lanyard_in_step", ["space": "home"]) == 0)
                 let age = try #require(behind.value("lanyard_peer_unsent_seconds", link))
                 #expect(age >= 0 && age < 60)
-                try await until { _ async throws in
+                try await desk.until { _ async throws in
                     (try await self.exposition(of: desk).value("lanyard_peer_unsent_seconds", link) ?? 0) > age
                 }
                 let ended = behind.families["lanyard_ended_sessions"]?.samples.map(\.value).reduce(0, +) ?? 0

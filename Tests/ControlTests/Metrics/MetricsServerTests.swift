@@ -43,7 +43,7 @@ import Testing
     }
 
     @Test func `a scrape is answered, and nothing else is`() async throws {
-        try await withPort { _, port in
+        try await withPort { _, port async throws in
             let scrape = try await get(port)
             #expect(scrape.hasPrefix("HTTP/1.1 200"))
             #expect(scrape.lowercased().contains("connection: close"))
@@ -61,7 +61,7 @@ import Testing
     }
 
     @Test func `a page of the web gets nothing, under its own name or by its origin`() async throws {
-        try await withPort { _, port in
+        try await withPort { _, port async throws in
             #expect(try await get(port, host: "evil.example").hasPrefix("HTTP/1.1 403"))
             #expect(try await get(port, host: "127.0.0.1.evil.example").hasPrefix("HTTP/1.1 403"))
             #expect(try await get(port, more: "Origin: http://evil.example\r\n").hasPrefix("HTTP/1.1 403"))
@@ -70,7 +70,7 @@ import Testing
     }
 
     @Test func `a scrape that never asks, or never reads, is cut off`() async throws {
-        try await withPort(patience: .milliseconds(200)) { _, port in
+        try await withPort(patience: .milliseconds(200)) { _, port async throws in
             // It ends though nothing was sent, and though only half was.
             #expect(try await TCPSocket.exchange(port, "") == "")
             #expect(try await TCPSocket.exchange(port, "GET /metrics HT") == "")
@@ -83,7 +83,7 @@ import Testing
     }
 
     @Test func `one connection too many is told so, and the next is answered again`() async throws {
-        try await withPort(limit: 2) { _, port in
+        try await withPort(limit: 2) { _, port async throws in
             let silent = try [TCPSocket.connected(port), TCPSocket.connected(port)]
             // They count once the server has accepted them.
             var answer = ""
@@ -96,7 +96,7 @@ import Testing
     }
 
     @Test func `a port that is taken is a warning, and the agent goes on`() async throws {
-        try await withPort { live, port in
+        try await withPort { live, port async throws in
             let address = try #require(AgentConfiguration.ListenAddress(metrics: "\(port)"))
             let second = MetricsServer(
                 agent: live.agent, address: address, eventLoopGroup: MultiThreadedEventLoopGroup.singleton,
