@@ -16,6 +16,7 @@ PAYLOAD_BYTES = 150
 class Size:
     def __init__(self, quick):
         self.events = 50_000 if quick else 1_000_000
+        self.peers = 10 if quick else 50  # of a scrape
         self.runs = 1 if quick else 3
         self.singles = 200 if quick else 1_000
         self.latencies = 200 if quick else 1_000

@@ -87,7 +87,7 @@ def scrapes(control, count):
 
 
 def measure(report, size):
-    peers = 10 if size.events < 1_000_000 else 50
+    peers = size.peers
     with tempfile.TemporaryDirectory(prefix="lanyard-scrape-") as folder:
         os.chmod(folder, 0o700)
         one = Local(folder, "one")
