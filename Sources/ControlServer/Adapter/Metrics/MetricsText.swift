@@ -29,7 +29,7 @@ package struct MetricsText: Sendable {
 
     /// The lines of one metric, without its name: labels in braces or nothing, a suffix before them, and the value.
     private struct Sample: Sendable {
-        let suffix: StaticString
+        let suffix: String
         let labels: String
         let value: String
     }
@@ -49,7 +49,7 @@ package struct MetricsText: Sendable {
 
     private mutating func add(_ name: String, _ labels: [String], text: String) {
         guard let metric = Self.metric(name, labels) else { return }
-        let suffix: StaticString =
+        let suffix =
             switch metric.kind {
             case .counter: "_total"
             case .info: "_info"
@@ -97,7 +97,7 @@ package struct MetricsText: Sendable {
             if format == .openMetrics, let unit = metric.unit { text += "# UNIT \(name) \(unit)\n" }
             for sample in samples[metric.name] ?? [] {
                 text += metric.name
-                text += "\(sample.suffix)"
+                text += sample.suffix
                 text += sample.labels
                 text += " "
                 text += sample.value
