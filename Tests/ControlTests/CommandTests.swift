@@ -145,8 +145,8 @@ import Testing
                     (
                         ["status", "--json"],
                         [
-                            "device", "discovery", "peers", "spaces", "store", "transfers", "uptimeSeconds", "version",
-                            "warnings",
+                            "backups", "device", "discovery", "peers", "spaces", "store", "transfers", "uptimeSeconds",
+                            "version", "warnings",
                         ]
                     ),
                     (["--json", "why"], ["chain", "errors", "hint", "inStep", "nextAttempt"]),
@@ -405,7 +405,8 @@ import Testing
         let help = try await CommandRun.lanyard(["--help"])
         #expect(help.exitCode == 0)
         let built = [
-            "status", "peers", "why", "invite", "join", "devices", "emit", "events", "streams", "consumers", "wait",
+            "status", "peers", "why", "invite", "pair", "join", "devices", "emit", "events", "streams", "consumers",
+            "wait",
             "doctor", "logs", "version", "completion", "put", "get", "list", "edit", "delete", "deleted", "history",
             "watch", "conflicts", "schema", "attach", "attachments", "fetch", "detach", "pin", "unpin", "spaces",
             "compact", "backup", "restore", "export", "import", "snapshot", "ping", "top", "run", "undo",

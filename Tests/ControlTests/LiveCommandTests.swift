@@ -86,7 +86,9 @@ import Testing
             #expect(text.contains("\u{1b}[?1049h") && text.contains("\u{1b}[?1049l"), "\(text)")
             #expect(text.contains("ended 0"))
             let settings = text.split(whereSeparator: \.isNewline).filter { $0.contains(":") && !$0.contains("\u{1b}") }
-            #expect(settings.first.map(String.init) == settings.last.map(String.init))
+            // The terminal shows the key that was typed before `top` had it.
+            let first = settings.first.map { $0.first == "q" ? $0.dropFirst() : $0 }
+            #expect(first != nil && first == settings.last)
         }
     }
 

@@ -165,8 +165,8 @@ import Testing
     // MARK: Which device
 
     @Test func `a device is named by its name or the beginning of its id`() async throws {
-        try await LiveServer.with(named: "desk") { desk async throws in
-            try await withTwo { cellar, hall async throws in
+        try await LiveServer.with(named: "cellar") { cellar async throws in
+            try await withTwo { desk, hall async throws in
                 for word in ["desk", desk.live.shortID.lowercased(), String(desk.live.device.prefix(4))] {
                     let there = PairingClient(hall, word)
                     try await there.waiting()

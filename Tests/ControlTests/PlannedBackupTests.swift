@@ -136,7 +136,8 @@ import Testing
 
     @Test func `a plan that cannot be read is a warning, not silence`() async throws {
         let place = try TemporaryDirectory()
-        try FileManager.default.createDirectory(atPath: place.path + "/data", withIntermediateDirectories: true)
+        try FileManager.default.createDirectory(
+            atPath: place.path + "/data", withIntermediateDirectories: true, attributes: [.posixPermissions: 0o700])
         try Data("{".utf8).write(to: URL(fileURLWithPath: place.path + "/data/backups.json"))
         try await LiveServer.with(in: place.path) { server async throws in
             let warning = try #require(

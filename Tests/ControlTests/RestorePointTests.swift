@@ -64,15 +64,19 @@ import Testing
 
     @Test func `what was deleted for good stays, and is named, or comes back under a new id`() async throws {
         try await LiveServer.with { server async throws in
-            try await server.live.put("note/gone", #"{"title":"g"}"#)
-            let time = try await timePassed(server, "note/gone")
-            try await server.live.delete("note/gone")
-            let stays = try await lanyard(server, "restore-point", "\(time)", "--yes")
-            #expect(stays.exitCode == 0 && stays.output.contains("(--recreate): note/gone."), "\(stays.output)")
-            #expect(try await server.client.status().spaces[0].objects == 0)
-            let done = try await server.client.restore(to: time, recreate: true)
-            let id = try #require(done.objects.first?.newID)
-            #expect(try await fields(server, "note/\(id)") == #"{"title":"g"}"#)
+            // A member that does not know of the deletion keeps it from being forgotten.
+            try await server.live.withPeer { peer async throws in
+                try await server.live.put("note/gone", #"{"title":"g"}"#)
+                try await server.live.converge(with: peer)
+                let time = try await timePassed(server, "note/gone")
+                try await server.live.delete("note/gone")
+                let stays = try await lanyard(server, "restore-point", "\(time)", "--yes")
+                #expect(stays.exitCode == 0 && stays.output.contains("(--recreate): note/gone."), "\(stays.output)")
+                #expect(try await server.client.status().spaces[0].objects == 0)
+                let done = try await server.client.restore(to: time, recreate: true)
+                let id = try #require(done.objects.first?.newID)
+                #expect(try await fields(server, "note/\(id)") == #"{"title":"g"}"#)
+            }
         }
     }
 

@@ -20,9 +20,9 @@ public struct RestorePointResponse: Codable, Equatable, Sendable {
         public enum Action: String, Codable, Sendable {
             /// Its fields become what they were.
             case edit
-            /// It was deleted since: it begins a new life under its id, or under a new one where its deletion is for good.
+            /// The object was deleted since: it begins a new life under its id, or under a new one if the deletion is for good.
             case create
-            /// It did not exist: it is deleted.
+            /// The object did not exist: it is deleted.
             case delete
         }
 

@@ -36,7 +36,9 @@ struct ConflictRoutes: Sendable {
             Route(.get, "/v1/spaces/{space}/restore-point", query: ["time", "recreate"]) {
                 [agent] request throws(ControlError) in
                 let space = try request.name(.space)
-                guard let time = request.query["time"].flatMap({ Timestamp($0) }) else {
+                // A time without milliseconds is what people type.
+                guard let time = request.query["time"].flatMap({ Timestamp($0) ?? Timestamp($0.dropLast() + ".000Z") })
+                else {
                     throw ControlError(
                         .invalidArgument, "The key \"time\" is no time.", hint: "For example 2026-11-26T14:00:00Z.")
                 }

@@ -9,7 +9,7 @@ package struct PairingView: Sendable, Equatable {
         case multicast = "mdns"
         /// At an address that a person gave.
         case address
-        /// It dialled this device.
+        /// The other device dialled this one.
         case incoming
     }
 

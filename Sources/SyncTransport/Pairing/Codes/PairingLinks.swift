@@ -16,6 +16,9 @@ package final class PairingLinks: LinkDelegate {
         package let remote: HostPort
     }
 
+    /// Links at once, of both directions; the machine keeps fewer.
+    private static let linkLimit = 64
+
     private let transport: SessionTransport
     private let ownOffer: [UInt8]
     private let isRefused: (DeviceID) -> Bool
@@ -127,6 +130,7 @@ package final class PairingLinks: LinkDelegate {
     // MARK: Links that others dialled, handed over by the transport
 
     func accept(_ link: Link, _ peer: PeerKey) {
+        guard links.count < Self.linkLimit else { return link.closeNow(.tooManyUnauthenticated) }
         let number = nextNumber()
         accepted[link.number] = number
         links[number] = link
