@@ -4,10 +4,7 @@ import Testing
 extension RigSuites {
     /// The alerts of `deploy/monitoring`. The stories are in Python, beside a real Prometheus; they take some minutes.
     @Suite struct AlertStories {
-        /// Debian's package; `deploy/test` installs it.
-        private static let hasPrometheus = FileManager.default.isExecutableFile(atPath: "/usr/bin/prometheus")
-
-        @Test(.enabled(if: hasPrometheus, "needs Debian's package prometheus"))
+        @Test(.enabled(if: Rig.isLong, "takes seven minutes: LANYARD_LONG_TESTS=1"))
         func `each alert fires while its fault lasts, and clears after it`() throws {
             try Rig.with(3) { _ in
                 let folder = try Shell.temporaryFolder()
