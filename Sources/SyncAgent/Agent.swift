@@ -51,6 +51,12 @@ package final class Agent: Sendable {
         package let code: String
         package let message: String
         package let hint: String
+
+        package init(code: String, message: String, hint: String) {
+            self.code = code
+            self.message = message
+            self.hint = hint
+        }
     }
 
     /// The objects that live on the event loop.
@@ -120,7 +126,8 @@ package final class Agent: Sendable {
     package var uptimeSeconds: Int { Int((NIODeadline.now() - startedAt).nanoseconds / 1_000_000_000) }
 
     func setListenPort(_ port: UInt16) { shared.withLock { $0.listenPort = port } }
-    func addStartWarning(_ warning: Warning) { shared.withLock { $0.startWarnings.append(warning) } }
+    /// Adds a warning that `status` shows for as long as the agent runs.
+    package func addStartWarning(_ warning: Warning) { shared.withLock { $0.startWarnings.append(warning) } }
 
     /// Says goodbye to peers and neighbours, then closes the store. Everything acknowledged is durable already; this is
     /// politeness, bounded well under two seconds.

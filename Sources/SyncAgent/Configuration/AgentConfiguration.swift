@@ -21,6 +21,8 @@ package struct AgentConfiguration: Sendable, Hashable {
     package var backups: BackupPlan?
     /// True if changes may be exchanged as the state that they amount to.
     package var exchangesState: Bool
+    /// The address of the dashboard; nil: there is none.
+    package var dashboard: ListenAddress?
 
     package struct ListenAddress: Sendable, Hashable, CustomStringConvertible {
         package let host: String
@@ -45,6 +47,25 @@ package struct AgentConfiguration: Sendable, Hashable {
                 return nil
             }
             self.init(host: host, port: port)
+        }
+
+        /// Reads the address of the dashboard: `PORT` on the loopback interface, `HOST:PORT` or `[IPV6]:PORT`. An empty host is no
+        /// host here: it would mean all interfaces to those who know it from elsewhere, and this device alone to others.
+        package init?(dashboard text: String) {
+            if let port = UInt16(text) {
+                self.init(host: "127.0.0.1", port: port)
+            } else if let address = Self(text: text), !address.host.isEmpty {
+                self = address
+            } else {
+                return nil
+            }
+        }
+
+        /// True if only this device reaches it.
+        package var isLoopback: Bool {
+            let parts = host.split(separator: ".", omittingEmptySubsequences: false)
+            let isIPv4 = parts.count == 4 && parts.allSatisfy { UInt8($0) != nil }
+            return host == "localhost" || host == "::1" || isIPv4 && parts.first == "127"
         }
     }
 

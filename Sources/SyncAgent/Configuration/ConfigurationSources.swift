@@ -20,14 +20,16 @@ package struct ConfigurationLayer: Sendable, Hashable {
         case backupTo = "backup-to"
         case backupEvery = "backup-every"
         case backupKeep = "backup-keep"
+        case dashboard
 
         fileprivate var isSwitch: Bool { self == .mdns || self == .state }
         fileprivate var isRate: Bool { self == .uploadLimit || self == .downloadLimit }
-        fileprivate var isNumber: Bool { isRate || self == .backupKeep }
+        fileprivate var isNumber: Bool { isRate || self == .backupKeep || self == .dashboard }
 
         fileprivate var allowedInFile: String {
             if isSwitch { return "true or false" }
             if self == .backupKeep { return AgentConfiguration.allowedCounts }
+            if self == .dashboard { return AgentConfiguration.allowedDashboards }
             return isRate ? AgentConfiguration.allowedRates : "a string"
         }
 
@@ -159,6 +161,12 @@ extension AgentConfiguration {
         usesMDNS = try isOn(.mdns)
         exchangesState = try isOn(.state)
         backups = try Self.backups(to: value(.backupTo), every: value(.backupEvery), keep: value(.backupKeep))
+        dashboard = try value(.dashboard).map { text throws(ConfigurationError) in
+            guard let address = ListenAddress(dashboard: text) else {
+                throw .badValue(.dashboard, value: text, allowed: Self.allowedDashboards)
+            }
+            return address
+        }
     }
 
     private static func backups(
@@ -190,6 +198,7 @@ extension AgentConfiguration {
 
     fileprivate static let allowedCounts = "a whole number from 1 to 10000"
     private static let allowedAlone = "only together with backup-to"
+    fileprivate static let allowedDashboards = "PORT for this device alone, HOST:PORT or [IPV6]:PORT"
 
     fileprivate static let allowedRates = "bytes a second, such as 10M or 500K; 0: no limit"
 
@@ -230,6 +239,7 @@ extension AgentConfiguration {
                 "backup-keep = \(backups.keep)",
             ]
         }
+        if let dashboard { lines.append("dashboard = \(quoted(dashboard.description))") }
         return lines.joined(separator: "\n") + "\n"
     }
 }
