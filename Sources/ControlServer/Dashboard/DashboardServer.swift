@@ -95,8 +95,8 @@ package struct DashboardServer: Service {
     private var exposure: Agent.Warning {
         .init(
             code: "dashboard_exposed",
-            message: "The dashboard is open to the network at \(address), over plain HTTP: a listener on the way can read "
-                + "what it shows, and act in place of a browser that is signed in.",
+            message: "The dashboard is open to the network at \(address), over plain HTTP: a listener on the way can "
+                + "read what it shows, and act in place of a browser that is signed in.",
             hint: "On a network that you do not trust, give --dashboard the port alone, and reach it through: "
                 + "ssh -L \(address.port):127.0.0.1:\(address.port) HOST")
     }
