@@ -107,7 +107,8 @@ let package = Package(
                 agent("HummingbirdCore", "hummingbird"),
                 agent("HTTPTypes", "swift-http-types"),
                 agent("ServiceLifecycle", "swift-service-lifecycle"),
-            ], resources: [.embedInCode("OpenAPI/openapi.json")], swiftSettings: common),
+            ], resources: [.embedInCode("OpenAPI/openapi.json"), .embedInCode("Dashboard/Page")],
+            swiftSettings: common),
         // No packages: an application that links it builds in half a minute.
         .target(name: "LanyardClient", dependencies: ["ControlAPI"], swiftSettings: common),
         // Its folder is not called as the target is: on a file system that ignores case it would be the command's.

@@ -11,6 +11,8 @@ package struct ControlRequest: Sendable {
         case owner
         /// A client that the socket's group admits.
         case group
+        /// A browser that is signed in to the dashboard (`DashboardGate`).
+        case page
         case memory
     }
 

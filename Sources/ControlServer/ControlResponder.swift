@@ -10,8 +10,9 @@ package struct ControlResponder: Sendable {
     private let table: RouteTable
     private let logger: Logger
 
-    package init(agent: Agent, logger: Logger) {
-        table = RouteTable(agent: agent)
+    /// - Parameter dashboard: the access to the dashboard; nil where the agent has none.
+    package init(agent: Agent, logger: Logger, dashboard: DashboardAccess? = nil) {
+        table = RouteTable(agent: agent, dashboard: dashboard)
         self.logger = logger
     }
 
@@ -48,8 +49,9 @@ package struct ControlResponder: Sendable {
     private func match(
         _ request: Request, _ upload: RequestUpload, _ origin: ControlRequest.Origin
     ) throws(ControlError) -> (Route, ControlRequest) {
-        // No page is served here: what a browser sends for one comes from elsewhere (RFC 6454, section 7).
-        guard request.headers[.origin] == nil else {
+        // No page is served on the socket: what a browser sends for one comes from elsewhere (RFC 6454, section 7). The
+        // dashboard has compared the origin with its own.
+        guard origin == .page || request.headers[.origin] == nil else {
             throw ControlError(
                 .forbidden, "Requests of web pages are not answered.",
                 hint: "Ask from a program, without the header Origin.")

@@ -21,14 +21,16 @@ package struct ControlServer: Service {
 
     /// - Parameters:
     ///   - connectionLimit: nil for a share of the descriptors this process may have.
+    ///   - dashboard: the access to the dashboard, for which commands ask here; nil where there is none.
     ///   - onListening: called once, when commands can connect.
     package init(
         agent: Agent, socket: ControlSocket, eventLoopGroup: any EventLoopGroup, logger: Logger,
-        connectionLimit: Int? = nil, onListening: @escaping @Sendable () async -> Void = {}
+        connectionLimit: Int? = nil, dashboard: DashboardAccess? = nil,
+        onListening: @escaping @Sendable () async -> Void = {}
     ) {
         self.socket = socket
         connections = ControlConnections(limit: connectionLimit)
-        responder = ControlResponder(agent: agent, logger: logger)
+        responder = ControlResponder(agent: agent, logger: logger, dashboard: dashboard)
         schedule = BackupSchedule(agent: agent, logger: logger)
         self.eventLoopGroup = eventLoopGroup
         self.logger = logger

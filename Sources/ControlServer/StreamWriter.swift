@@ -173,7 +173,8 @@ extension ControlRequest {
         try await cancelWhenGracefulShutdown {
             switch origin {
             case .memory: try await operation()
-            case .owner, .group: try await body.consumeWithCancellationOnInboundClose { _ in try await operation() }
+            case .owner, .group, .page:
+                try await body.consumeWithCancellationOnInboundClose { _ in try await operation() }
             }
         }
     }

@@ -107,6 +107,25 @@ extension LanyardClient {
         return try await value(request)
     }
 
+    // MARK: Dashboard
+
+    /// Returns all that the dashboard shows of this node at once.
+    public func overview() async throws(ControlError) -> Overview {
+        try await value(ClientRequest(.GET, "v1", "overview"))
+    }
+
+    /// Returns an address that signs one browser in to the dashboard. Throws `not_found` if the agent serves none.
+    public func dashboardLink() async throws(ControlError) -> DashboardLink {
+        var request = ClientRequest(.POST, "v1", "dashboard")
+        request.isRepeatable = false
+        return try await value(request)
+    }
+
+    /// Signs all browsers out of the dashboard.
+    public func signOutOfDashboard() async throws(ControlError) -> DashboardSignOut {
+        try await value(ClientRequest(.DELETE, "v1", "dashboard"))
+    }
+
     // MARK: Peers
 
     /// Returns the other agents as this node sees them.

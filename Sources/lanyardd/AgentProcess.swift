@@ -38,10 +38,11 @@ struct AgentProcess {
             throw ExitCode.failure
         }
         let notifier = SystemdNotifier(environment: ProcessInfo.processInfo.environment)
+        let dashboard = configuration.dashboard.map { DashboardAccess(host: $0.host) }
         let server = ControlServer(
             agent: agent,
             socket: ControlSocket(path: configuration.socketPath, audience: isServiceSocket ? .group : .owner),
-            eventLoopGroup: MultiThreadedEventLoopGroup.singleton, logger: agent.logger,
+            eventLoopGroup: MultiThreadedEventLoopGroup.singleton, logger: agent.logger, dashboard: dashboard,
             onListening: { notifier?.send(.ready) })
         var services: [any Service] = [server, MemoryTrim { agent.rest() }]
         if let address = configuration.metrics {
@@ -49,6 +50,12 @@ struct AgentProcess {
                 MetricsServer(
                     agent: agent, address: address, eventLoopGroup: MultiThreadedEventLoopGroup.singleton,
                     logger: agent.logger))
+        }
+        if let dashboard, let address = configuration.dashboard {
+            services.append(
+                DashboardServer(
+                    agent: agent, address: address, access: dashboard,
+                    eventLoopGroup: MultiThreadedEventLoopGroup.singleton, logger: agent.logger))
         }
         if let notifier, let interval = notifier.watchdogIntervalNanoseconds {
             services.append(Watchdog(agent: agent, notifier: notifier, intervalNanoseconds: interval))

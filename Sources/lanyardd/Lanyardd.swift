@@ -84,6 +84,12 @@ struct Lanyardd: AsyncParsableCommand {
             valueName: "host:port"))
     var metrics: String?
 
+    @Option(
+        help: ArgumentHelp(
+            "Serve a page about this device for a browser, at a port of this device alone or at HOST:PORT. Default: none. "
+                + "`lanyard dashboard` opens it.", valueName: "host:port"))
+    var dashboard: String?
+
     @Flag(
         name: .customLong("until-input-ends"),
         help: "Stop when standard input ends: with the program that started the agent, however that ends.")
@@ -115,7 +121,7 @@ struct Lanyardd: AsyncParsableCommand {
             .logLevel: logLevel, .logFormat: logFormat, .mdns: isWithoutMDNS ? "off" : nil,
             .uploadLimit: uploadLimit, .downloadLimit: downloadLimit, .keepHistory: keepHistory,
             .state: isWithoutState ? "off" : nil, .backupTo: backupTo, .backupEvery: backupEvery,
-            .backupKeep: backupKeep, .metrics: metrics,
+            .backupKeep: backupKeep, .metrics: metrics, .dashboard: dashboard,
         ]
         var layers = [ConfigurationLayer(flags.compactMapValues(\.self)), ConfigurationLayer(environment: environment)]
         if let file = config ?? environment["LANYARD_CONFIG"] ?? Self.usualFile(environment) {

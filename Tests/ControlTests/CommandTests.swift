@@ -410,7 +410,7 @@ import Testing
             "doctor", "logs", "version", "completion", "put", "get", "list", "edit", "delete", "deleted", "history",
             "watch", "conflicts", "schema", "attach", "attachments", "fetch", "detach", "pin", "unpin", "spaces",
             "compact", "backup", "restore", "export", "import", "snapshot", "ping", "top", "run", "undo",
-            "restore-point",
+            "restore-point", "dashboard",
         ]
         let listed = help.lines.filter { $0.hasPrefix("  ") && !$0.hasPrefix("   ") && !$0.hasPrefix("  -") }
             .compactMap { $0.split { $0 == " " || $0 == "," }.first.map(String.init) }.filter { $0 != "See" }
@@ -428,7 +428,7 @@ import Testing
     @Test func `help calls what holds the data a device, whatever it is called elsewhere`() async throws {
         let commands = [
             [], ["status"], ["peers"], ["why"], ["wait"], ["spaces"], ["spaces", "set"], ["compact"], ["doctor"],
-            ["logs"],
+            ["logs"], ["dashboard"],
             ["invite"], ["join"], ["devices"], ["devices", "retire"], ["devices", "block"], ["devices", "unblock"],
             ["delete"], ["history"], ["watch"], ["conflicts", "resolve"], ["schema", "set"], ["attach"], ["fetch"],
             ["detach"], ["pin"], ["emit"], ["events"], ["streams", "set"], ["consumers"], ["snapshot"],

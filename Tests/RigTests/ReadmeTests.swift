@@ -55,6 +55,9 @@ extension RigSuites {
             let blocks = try Self.blocks("deploy/GUIDE.md")
             try Rig.with(1) { rig in
                 let (one, two) = (rig.node(1), try rig.add())
+                // The page that the guide shows is off by default.
+                try rig("stop", "1")
+                try rig("start", "1", "--", "--dashboard", "8384")
                 try play(blocks.flatMap(\.self), with: "note/trip", on: one, two) { folder in
                     let note = try two.fields("note/trip")
                     #expect(note["tags"] == ["boat", "summer"])

@@ -39,7 +39,7 @@ package struct MetricsServer: Service {
         self.eventLoopGroup = eventLoopGroup
         self.logger = logger
         self.onListening = onListening
-        let isLocal = address.isOnThisDevice
+        let isLocal = address.isLoopback
         channel = MetricsChannel(limit: connectionLimit, patience: patience) { request in
             await Self.answer(request, reader, isLocal: isLocal)
         }
@@ -103,7 +103,7 @@ package struct MetricsServer: Service {
     private static func isLocalName(_ authority: String) -> Bool {
         let parts = authority.split(separator: ":", omittingEmptySubsequences: false)
         let host = authority.hasPrefix("[") ? String(authority.prefix { $0 != "]" }.dropFirst()) : String(parts[0])
-        return AgentConfiguration.ListenAddress(host: host.lowercased(), port: 0).isOnThisDevice
+        return AgentConfiguration.ListenAddress(host: host.lowercased(), port: 0).isLoopback
     }
 }
 

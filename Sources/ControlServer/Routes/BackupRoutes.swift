@@ -52,7 +52,7 @@ struct BackupRoutes: Sendable {
     private static func checkCaller(_ origin: ControlRequest.Origin) throws(ControlError) {
         switch origin {
         case .owner, .memory: return
-        case .group:
+        case .group, .page:
             throw ControlError(
                 .forbidden, "A backup holds this device's keys; only the agent's user and root may have one.",
                 hint: "Run it as root: sudo lanyard backup FILE")

@@ -52,7 +52,8 @@ struct Route: Sendable {
 package struct RouteTable: Sendable {
     let routes: [Route]
 
-    package init(agent: Agent) {
+    /// - Parameter dashboard: the access to the dashboard; nil where the agent has none.
+    package init(agent: Agent, dashboard: DashboardAccess? = nil) {
         routes =
             HealthRoutes(agent: agent).routes + NodeRoutes(agent: agent).routes + PeerRoutes(agent: agent).routes
             + MembershipRoutes(agent: agent).routes + EventRoutes(agent: agent).routes
@@ -63,6 +64,7 @@ package struct RouteTable: Sendable {
             + SchemaRoutes(agent: agent).routes + AttachmentRoutes(agent: agent).routes
             + SpaceRoutes(agent: agent).routes + BackupRoutes(agent: agent).routes
             + SnapshotRoutes(agent: agent).routes + PresenceRoutes(agent: agent).routes
+            + OverviewRoutes(agent: agent).routes + DashboardRoutes(agent: agent, access: dashboard).routes
     }
 
     /// `METHOD path` of each, to be compared with the OpenAPI document.

@@ -2,7 +2,7 @@ import Glibc
 import NIOCore
 import Synchronization
 
-/// The open connections of the control socket. They are bounded, so that commands and programs that stay connected leave
+/// The open connections of the control socket, or of the dashboard. They are bounded, so that commands and programs that stay connected leave
 /// descriptors for the store and for peers, and so that the next command always gets an answer.
 ///
 /// A connection without a request under way is idle: it is closed after `idleTime`, and earlier where a new one needs its place.
@@ -43,6 +43,13 @@ final class ControlConnections: Sendable {
         channel.closeFuture.whenComplete { [self] _ in entries.withLock { $0[id] = nil } }
         watch(id, on: channel.eventLoop, in: Self.idleTime)
         return hasPlace
+    }
+
+    var count: Int { entries.withLock(\.count) }
+
+    /// Closes all of them, also those whose request is being answered.
+    func closeAll() {
+        for entry in entries.withLock({ Array($0.values) }) { entry.channel.close(promise: nil) }
     }
 
     func beginRequest(_ channel: any Channel) { setIdle(channel, since: nil) }

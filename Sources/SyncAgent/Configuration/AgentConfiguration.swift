@@ -23,6 +23,8 @@ package struct AgentConfiguration: Sendable, Hashable {
     package var exchangesState: Bool
     /// The address at which metrics are served over TCP; nil: on the control socket only.
     package var metrics: ListenAddress?
+    /// The address of the dashboard; nil: there is none.
+    package var dashboard: ListenAddress?
 
     package struct ListenAddress: Sendable, Hashable, CustomStringConvertible {
         package let host: String
@@ -49,9 +51,10 @@ package struct AgentConfiguration: Sendable, Hashable {
             self.init(host: host, port: port)
         }
 
-        /// Reads the address of the metrics: `PORT` on the loopback interface, `HOST:PORT` or `[IPV6]:PORT`. An empty host is no host
-        /// here: figures go out of this device only to an address that was written down.
-        package init?(metrics text: String) {
+        /// Reads the address of the dashboard or of the metrics: `PORT` on the loopback interface, `HOST:PORT` or `[IPV6]:PORT`. An
+        /// empty host is no host here: it would mean all interfaces to those who know it from elsewhere, and this device alone
+        /// to others.
+        package init?(guarded text: String) {
             if let port = UInt16(text) {
                 self.init(host: "127.0.0.1", port: port)
             } else if let address = Self(text: text), !address.host.isEmpty, !address.host.hasPrefix("[") {
@@ -62,7 +65,7 @@ package struct AgentConfiguration: Sendable, Hashable {
         }
 
         /// True if only this device reaches it.
-        package var isOnThisDevice: Bool {
+        package var isLoopback: Bool {
             let parts = host.split(separator: ".", omittingEmptySubsequences: false)
             let isIPv4 = parts.count == 4 && parts.allSatisfy { UInt8($0) != nil }
             return host == "localhost" || host == "::1" || isIPv4 && parts.first == "127"

@@ -21,15 +21,16 @@ package struct ConfigurationLayer: Sendable, Hashable {
         case backupEvery = "backup-every"
         case backupKeep = "backup-keep"
         case metrics
+        case dashboard
 
         fileprivate var isSwitch: Bool { self == .mdns || self == .state }
         fileprivate var isRate: Bool { self == .uploadLimit || self == .downloadLimit }
-        fileprivate var isNumber: Bool { isRate || self == .backupKeep }
+        fileprivate var isNumber: Bool { isRate || self == .backupKeep || self == .dashboard }
 
         fileprivate var allowedInFile: String {
             if isSwitch { return "true or false" }
             if self == .backupKeep { return AgentConfiguration.allowedCounts }
-            if self == .metrics { return AgentConfiguration.allowedMetrics }
+            if self == .metrics || self == .dashboard { return AgentConfiguration.allowedAddresses }
             return isRate ? AgentConfiguration.allowedRates : "a string"
         }
 
@@ -161,12 +162,8 @@ extension AgentConfiguration {
         usesMDNS = try isOn(.mdns)
         exchangesState = try isOn(.state)
         backups = try Self.backups(to: value(.backupTo), every: value(.backupEvery), keep: value(.backupKeep))
-        metrics = try value(.metrics).map { text throws(ConfigurationError) in
-            guard let address = ListenAddress(metrics: text) else {
-                throw .badValue(.metrics, value: text, allowed: Self.allowedMetrics)
-            }
-            return address
-        }
+        metrics = try Self.address(value(.metrics), .metrics)
+        dashboard = try Self.address(value(.dashboard), .dashboard)
     }
 
     private static func backups(
@@ -198,8 +195,18 @@ extension AgentConfiguration {
 
     fileprivate static let allowedCounts = "a whole number from 1 to 10000"
     private static let allowedAlone = "only together with backup-to"
+    fileprivate static let allowedAddresses = "PORT for this device alone, HOST:PORT or [IPV6]:PORT"
 
-    fileprivate static let allowedMetrics = "PORT for this device alone, HOST:PORT or [IPV6]:PORT"
+    /// Returns the address of the dashboard or of the metrics.
+    private static func address(
+        _ text: String?, _ key: ConfigurationLayer.Key
+    ) throws(ConfigurationError) -> ListenAddress? {
+        guard let text else { return nil }
+        guard let address = ListenAddress(guarded: text) else {
+            throw .badValue(key, value: text, allowed: allowedAddresses)
+        }
+        return address
+    }
 
     fileprivate static let allowedRates = "bytes a second, such as 10M or 500K; 0: no limit"
 
@@ -241,6 +248,7 @@ extension AgentConfiguration {
             ]
         }
         if let metrics { lines.append("metrics = \(quoted(metrics.description))") }
+        if let dashboard { lines.append("dashboard = \(quoted(dashboard.description))") }
         return lines.joined(separator: "\n") + "\n"
     }
 }

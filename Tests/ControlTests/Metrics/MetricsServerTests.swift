@@ -15,7 +15,7 @@ import Testing
     ) async throws {
         try await LiveAgent.with { live async throws in
             let (ports, port) = AsyncStream<Int>.makeStream()
-            let address = try #require(AgentConfiguration.ListenAddress(metrics: "127.0.0.1:0"))
+            let address = try #require(AgentConfiguration.ListenAddress(guarded: "127.0.0.1:0"))
             let server = MetricsServer(
                 agent: live.agent, address: address, eventLoopGroup: MultiThreadedEventLoopGroup.singleton,
                 logger: Logger(label: "test"), connectionLimit: limit, patience: patience,
@@ -97,7 +97,7 @@ import Testing
 
     @Test func `a port that is taken is a warning, and the agent goes on`() async throws {
         try await withPort { live, port async throws in
-            let address = try #require(AgentConfiguration.ListenAddress(metrics: "\(port)"))
+            let address = try #require(AgentConfiguration.ListenAddress(guarded: "\(port)"))
             let second = MetricsServer(
                 agent: live.agent, address: address, eventLoopGroup: MultiThreadedEventLoopGroup.singleton,
                 logger: Logger(label: "test"))
@@ -114,13 +114,13 @@ import Testing
 
     @Test func `a port alone is this device's, and an empty host is none`() {
         typealias Address = AgentConfiguration.ListenAddress
-        #expect(Address(metrics: "21819")?.description == "127.0.0.1:21819")
-        #expect(Address(metrics: "21819")?.isOnThisDevice == true)
-        #expect(Address(metrics: "[::1]:9")?.isOnThisDevice == true)
-        #expect(Address(metrics: "192.168.1.4:9")?.isOnThisDevice == false)
-        #expect(Address(metrics: "127.0.0.1.example:9")?.isOnThisDevice == false)
+        #expect(Address(guarded: "21819")?.description == "127.0.0.1:21819")
+        #expect(Address(guarded: "21819")?.isLoopback == true)
+        #expect(Address(guarded: "[::1]:9")?.isLoopback == true)
+        #expect(Address(guarded: "192.168.1.4:9")?.isLoopback == false)
+        #expect(Address(guarded: "127.0.0.1.example:9")?.isLoopback == false)
         for text in ["", ":9", "[[::1]]:9", "host", "host:", "1.2.3.4:70000", "-1"] {
-            #expect(Address(metrics: text) == nil)
+            #expect(Address(guarded: text) == nil)
         }
     }
 }

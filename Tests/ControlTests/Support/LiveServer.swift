@@ -28,7 +28,7 @@ struct LiveServer: Sendable {
     ///   gone afterwards.
     static func with<Value: Sendable>(
         named name: String = "desk", audience: ControlSocket.Audience = .owner, connectionLimit: Int? = nil,
-        in place: String? = nil, _ body: (LiveServer) async throws -> Value
+        dashboard: DashboardAccess? = nil, in place: String? = nil, _ body: (LiveServer) async throws -> Value
     ) async throws -> Value {
         try await LiveAgent.with(named: name, in: place.map { "\($0)/data" }) { live async throws in
             let temporary = try TemporaryDirectory()
@@ -37,7 +37,7 @@ struct LiveServer: Sendable {
             let server = ControlServer(
                 agent: live.agent, socket: ControlSocket(path: path, audience: audience),
                 eventLoopGroup: MultiThreadedEventLoopGroup.singleton, logger: Logger(label: "test"),
-                connectionLimit: connectionLimit, onListening: { isListening.finish() })
+                connectionLimit: connectionLimit, dashboard: dashboard, onListening: { isListening.finish() })
             let group = ServiceGroup(services: [server], logger: Logger(label: "test"))
             let ended = Task {
                 defer { isListening.finish() }

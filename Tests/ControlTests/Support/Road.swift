@@ -174,7 +174,8 @@ enum RawSocket {
         return bytes
     }
 
-    private static func parse(_ bytes: [UInt8]) throws -> Answer {
+    /// Takes an HTTP answer apart.
+    static func parse(_ bytes: [UInt8]) throws -> Answer {
         let separator = Array("\r\n\r\n".utf8)
         guard let end = bytes.indices.first(where: { bytes[$0...].starts(with: separator) }) else {
             throw POSIXError(.EBADMSG)

@@ -1,0 +1,131 @@
+import ControlAPI
+import Glibc
+import HTTPTypes
+import HummingbirdCore
+package import Logging
+package import NIOCore
+import ServiceLifecycle
+package import SyncAgent
+
+/// The dashboard: static files, and some routes of the control API (`DashboardReach`), over HTTP/1.1 for browsers.
+///
+/// Run it in the agent's service group. It is a convenience: where it cannot listen, the agent goes on, and `status` says why.
+package struct DashboardServer: Service {
+    /// The code of the warning that the server could not listen.
+    static let failureCode = "dashboard_unavailable"
+
+    private let agent: Agent
+    private let address: AgentConfiguration.ListenAddress
+    private let access: DashboardAccess
+    private let responder: ControlResponder
+    private let connections: ControlConnections
+    private let patience: TimeAmount
+    private let eventLoopGroup: any EventLoopGroup
+    private let logger: Logger
+    private let onListening: @Sendable () -> Void
+
+    /// - Parameters:
+    ///   - access: must be the one that the control server hands out tokens from.
+    ///   - connectionLimit: a page has one for what is live, and up to five others for a moment.
+    ///   - patience: the time in which a reader must take what was written for it.
+    ///   - onListening: called once, when a browser can connect.
+    package init(
+        agent: Agent, address: AgentConfiguration.ListenAddress, access: DashboardAccess,
+        eventLoopGroup: any EventLoopGroup, logger: Logger, connectionLimit: Int = 64,
+        patience: TimeAmount = .seconds(30), onListening: @escaping @Sendable () -> Void = {}
+    ) {
+        self.agent = agent
+        self.address = address
+        self.access = access
+        responder = ControlResponder(agent: agent, logger: logger, dashboard: access)
+        connections = ControlConnections(limit: connectionLimit)
+        self.patience = patience
+        self.eventLoopGroup = eventLoopGroup
+        self.logger = logger
+        self.onListening = onListening
+    }
+
+    /// The number of open connections.
+    package var connectionCount: Int { connections.count }
+
+    /// Returns after a graceful shutdown.
+    package func run() async throws {
+        do {
+            try await serve()
+        } catch {
+            logger.warning("The dashboard cannot listen.", metadata: ["listen.address": "\(address)"])
+            agent.addStartWarning(
+                .init(
+                    code: Self.failureCode,
+                    message: "The dashboard cannot listen at \(address): \(Self.reason(error)).",
+                    hint: "Stop the other program, or choose another port with lanyardd --dashboard PORT."))
+            try? await gracefulShutdown()
+        }
+    }
+
+    private static func reason(_ error: any Error) -> String {
+        (error as? IOError).map { String(cString: strerror($0.errnoCode)) } ?? "the host has no address"
+    }
+
+    private func serve() async throws {
+        let (access, connections, onListening) = (access, connections, onListening)
+        let channel = DashboardChannel(connections: connections, patience: patience) {
+            [self] request, writer, channel in
+            connections.beginRequest(channel)
+            defer { connections.endRequest(channel) }
+            let response = await answer(request, at: channel.localAddress)
+            try await writer.write(response: response.head, body: response.body)
+        }
+        if !address.isLoopback { agent.addStartWarning(exposure) }
+        var quiet = logger
+        quiet.logLevel = max(logger.logLevel, .warning)
+        let server = channel.server(
+            configuration: ServerConfiguration(address: .hostname(address.host, port: Int(address.port))),
+            onServerRunning: { channel in
+                try? await channel.eventLoop.submit {
+                    try channel.pipeline.syncOperations.addHandler(
+                        AcceptBackoffHandler(shouldForwardIOErrorCaught: false), position: .first)
+                }.get()
+                access.listens(at: channel.localAddress?.port ?? 0) { connections.closeAll() }
+                onListening()
+            }, eventLoopGroup: eventLoopGroup, logger: quiet)
+        try await server.run()
+    }
+
+    private var exposure: Agent.Warning {
+        .init(
+            code: "dashboard_exposed",
+            message: "The dashboard is open to the network at \(address), over plain HTTP: a listener on the way can "
+                + "read what it shows, and act in place of a browser that is signed in.",
+            hint: "On a network that you do not trust, give --dashboard the port alone, and reach it through: "
+                + "ssh -L \(address.port):127.0.0.1:\(address.port) HOST")
+    }
+
+    private func answer(_ request: Request, at local: SocketAddress?) async -> Response {
+        switch DashboardGate(access: access).verdict(on: request, at: local) {
+        case .refused(let status): return .dashboardRefusal(status)
+        case .signedOut: return .dashboardFile(DashboardFile.signedOut, status: .unauthorized)
+        case .isSignedIn: return .dashboardEntry(cookie: nil)
+        case .signsIn(let token):
+            guard let session = access.exchange(token) else {
+                return .dashboardFile(DashboardFile.signedOut, status: .unauthorized)
+            }
+            return .dashboardEntry(cookie: "\(access.cookieName)=\(session)")
+        case .file(let path):
+            guard let file = DashboardFile.named(path) else { return .dashboardRefusal(.notFound) }
+            return .dashboardFile(file)
+        case .route:
+            let upload = RequestUpload(request)
+            var response = await responder.respond(to: request, upload: upload, over: .page)
+            // The rest of a body that was refused is not read.
+            if response.status.code >= 400 { response.headers[.connection] = "close" }
+            response.protect(isPage: false)
+            return response
+        }
+    }
+}
+
+extension DashboardServer: CustomStringConvertible {
+    /// The name of the service in logs and errors of its group.
+    package var description: String { "dashboard" }
+}

@@ -1,0 +1,138 @@
+// Am I in step? Who is here? And the other parts of the first view.
+
+import { deviceName, state, when } from '/agent.js';
+import { showDecisions } from '/decisions.js';
+import { find, h, keep, put, sentence, table, time } from '/elements.js';
+import { showFeed } from '/feed.js';
+import { drawMesh } from '/mesh.js';
+import { showTransfers } from '/transfers.js';
+import { count, moment, number, shown } from '/words.js';
+
+export function showHome() {
+    when(['status', 'why', 'devices'], showStep);
+    when(['peers', 'status', 'devices', 'versions'], showPeers);
+    showDecisions();
+    showTransfers();
+    showFeed();
+}
+
+// Am I in step?
+
+const space = () => state.status.spaces[0];
+
+/** What stands in the way of one device, in words. */
+function phrase(standing) {
+    const name = shown(standing.name);
+    const changes = count(standing.unsent ?? 0, 'change');
+    if (standing.connected) {
+        return standing.state === 'unknown' ? `${name} has not said yet what it holds` : `${changes} not yet sent to ${name}`;
+    }
+    if (!standing.lastSeen) return `${name} was never met`;
+    const away = `${name} away${standing.awaySince ? ` since ${moment(standing.awaySince)}` : ''}`;
+    if (standing.state === 'inStep') return away;
+    return standing.state === 'behind' ? `${away}, ${changes} unsent` : `${away}, what it holds is not known`;
+}
+
+/** One sentence: with how many devices this one is in step, and what the others lack. */
+export function standing() {
+    const { standings, inStep } = space();
+    if (standings.length === 0) {
+        return state.devices?.some((each) => each.state === 'blocked')
+            ? 'In step with no device: the others are blocked here.' : 'No other device is paired with this one.';
+    }
+    const level = standings.filter((each) => each.state === 'inStep').length;
+    const rank = (each) => (each.state === 'inStep' ? 2 : 0) + (each.connected ? 1 : 0);
+    const open = standings.filter((each) => each.state !== 'inStep' || !each.connected).sort((a, b) => rank(a) - rank(b));
+    const notes = open.slice(0, 3).map(phrase);
+    if (open.length > 3) notes.push(`and ${count(open.length - 3, 'more device')}`);
+    let head = `In step with ${level} of ${standings.length} devices`;
+    if (level === standings.length) {
+        if (!inStep) head = 'Something is missing here';
+        else head = level === 1 ? `In step with ${shown(standings[0].name)}` : `In step with all ${level} devices`;
+    } else if (level === 0) {
+        head = 'Not in step with any device';
+    }
+    return `${[head, ...notes].join('; ')}.`;
+}
+
+const linkWords = {
+    discovery: 'Others are seen', address: 'An address is known', dial: 'It answers', handshake: 'It proves who it is',
+    pairing: 'It is paired', session: 'A session is up', vector: 'Both hold the same', bytes: 'Attachments arrive',
+    clock: 'Clocks agree', store: 'The disk takes writes',
+};
+
+function showStep() {
+    if (!state.status || !state.why) return;
+    const { why } = state;
+    const broken = why.chain.find((link) => !link.ok);
+    const words = standing();
+    const element = find('sentence');
+    if (element.textContent !== words) element.textContent = words;
+    element.dataset.state = space().inStep ? (broken ? 'partly' : 'good') : 'bad';
+    document.title = `${space().inStep ? '' : '• '}${words.split(/[;.]/)[0]} – ${shown(state.status.device.name)}`;
+    const cause = [];
+    if (broken) {
+        cause.push(h('p', {}, h('strong', {}, 'Broken link: '), `${linkWords[broken.link] ?? broken.link}? `,
+            h('span', { class: 'bad' }, 'No: '), shown(broken.detail), broken.since ? [', ', time(broken.since, 'since')] : '', '.'));
+        if (why.nextAttempt) cause.push(h('p', { id: 'next' }, 'The agent tries again by itself ', time(why.nextAttempt, 'until'), '.'));
+        if (why.hint) cause.push(h('p', { class: 'hint' }, sentence(why.hint)));
+    }
+    put(find('cause'), ...cause);
+    put(find('chain'), ...why.chain.map((link) => h('li', {
+        'data-state': link.ok ? 'good' : 'bad', title: shown(link.detail) },
+    h('span', { class: 'unseen' }, link.ok ? 'Yes: ' : 'No: '), linkWords[link.link] ?? link.link)));
+}
+
+// Who is here?
+
+/** The words for how far a peer is: `level`, or what either side lacks. */
+export function lag(peer) {
+    const found = space().standings.find((each) => each.id === peer.id);
+    const them = found?.unsent ?? peer.behind.them;
+    const parts = [];
+    if (peer.behind.us) parts.push(`${number(peer.behind.us)} to come`);
+    if (them) parts.push(`${number(them)} to send`);
+    if (parts.length > 0) return parts.join(', ');
+    if (found?.state === 'inStep') return 'in step';
+    return peer.state === 'connected' ? 'comparing' : 'not known';
+}
+
+export const peerState = (peer) => {
+    if (!peer.paired) return 'not paired';
+    if (state.devices?.find((each) => each.id === peer.id)?.state === 'blocked') return 'blocked';
+    return { connected: 'connected', connecting: 'connecting', discovered: 'seen, no session', offline: 'away' }[peer.state];
+};
+
+export const rtt = (peer) => (peer.rttMilliseconds === null ? '' : `${peer.rttMilliseconds < 10
+    ? peer.rttMilliseconds.toFixed(1) : Math.round(peer.rttMilliseconds)} ms`);
+
+const vias = { mdns: 'found by mDNS', static: 'typed', lastKnown: 'met there before' };
+
+function showPeers() {
+    if (!state.status || !state.peers || !state.devices) return;
+    const peers = state.peers.filter((peer) => peer.id !== state.status.device.id);
+    drawMesh(find('mesh'), state.status.device, peers);
+    if (peers.length === 0) {
+        put(find('peers'), h('p', { class: 'quiet' }, 'Nobody else yet. ', h('a', { href: '#/devices' }, 'Pair a device'), '.'));
+        return;
+    }
+    const rows = peers.map((peer) => ({
+        key: peer.id ?? peer.address,
+        cells: [
+            h('span', { class: 'dot', 'data-state': peerState(peer) }, peer.id ? shown(deviceName(peer.id)) : shown(peer.name || peer.address)),
+            peerState(peer),
+            peer.paired ? lag(peer) : '',
+            rtt(peer),
+            peer.lastSync || peer.id ? time(peer.lastSync ?? state.devices.find((each) => each.id === peer.id)?.lastSeen) : '',
+            peer.address ? h('span', { title: vias[peer.via] ?? '' }, shown(peer.address)) : '',
+        ],
+    }));
+    const holder = find('peers');
+    // The frame of the table stays, so that a reader who is in it does not lose the place.
+    const next = table('The other devices', ['Device', 'Now', 'Changes', 'Round trip', 'Last heard', 'Address'], rows);
+    const body = holder.querySelector('tbody');
+    if (!body) return put(holder, next);
+    keep(body, Array.from(next.querySelectorAll('tbody tr'), (row) => ({
+        key: row.dataset.key, signature: row.innerText || row.textContent, make: () => row })));
+    return undefined;
+}
