@@ -36,11 +36,9 @@ struct ConflictRoutes: Sendable {
             Route(.get, "/v1/spaces/{space}/restore-point", query: ["time", "recreate"]) {
                 [agent] request throws(ControlError) in
                 let space = try request.name(.space)
-                // A time without milliseconds is what people type.
-                guard let time = request.query["time"].flatMap({ Timestamp($0) ?? Timestamp($0.dropLast() + ".000Z") })
-                else {
+                guard let time = request.query["time"].flatMap({ Timestamp($0) }) else {
                     throw ControlError(
-                        .invalidArgument, "The key \"time\" is no time.", hint: "For example 2026-11-26T14:00:00Z.")
+                        .invalidArgument, "The key \"time\" is no time.", hint: "For example 2026-11-26T14:00:00.000Z.")
                 }
                 let wanted = RestorePointRequest(time: time, recreate: try request.flag("recreate"))
                 let answer = try await request.whileClientListens { () throws(ControlError) in
