@@ -26,8 +26,12 @@ DEBIAN_PACKAGES=(
     systemd                      # systemd-analyze reads the units; nothing of it has to run
 )
 
+# What makes the Debian package and looks at it: its manual, its tags, its own test, its traces.
+PACKAGING_PACKAGES=(binutils debhelper dpkg-dev python3)
+PACKAGE_CHECK_PACKAGES=(autopkgtest lintian mandoc mmdebstrap piuparts)
+
 # What `deploy/test` needs beside these: a browser that is driven, letters for it to show, and promtool.
-TEST_PACKAGES=(chromium chromium-driver fonts-dejavu-core prometheus)
+TEST_PACKAGES=(chromium chromium-driver fonts-dejavu-core prometheus "${PACKAGING_PACKAGES[@]}" "${PACKAGE_CHECK_PACKAGES[@]}")
 
 # Runs a command as root, through sudo where needed.
 as_root() {
@@ -68,6 +72,22 @@ install_packages() {
         die "apt-get could not install ${missing[*]}: see above, then run this again"
     fi
     rm -f "$log"
+}
+
+# make_debian ARCHIVE [PACKAGE…]: a bare Debian with these packages as an archive of files, kept for the next time. Needs
+# mmdebstrap, and root.
+make_debian() {
+    local archive=$1 log packages
+    [[ -s $archive ]] && return
+    say "Making a bare Debian of $(dpkg --print-architecture) (half a minute, once)"
+    mkdir -p "$(dirname "$archive")"
+    log=$(mktemp)
+    printf -v packages '%s,' ca-certificates "${@:2}"
+    mmdebstrap --variant=apt --include="${packages%,}" bookworm "$archive.fresh" \
+        'deb http://deb.debian.org/debian bookworm main' --format=tar >"$log" 2>&1 </dev/null ||
+        { tail -n 5 "$log" >&2 && rm -f "$log" "$archive.fresh" && die "mmdebstrap failed: see above"; }
+    rm -f "$log"
+    mv "$archive.fresh" "$archive"
 }
 
 # Swift is the one thing Debian does not have. Also looks where swiftly and the tarball usually put it.

@@ -8,6 +8,8 @@ extension RigSuites {
         private static let elsewhere: [(command: String, reason: String)] = [
             ("./deploy/demo", "these run all tests, this one too"), ("deploy/test", "the same"),
             ("deploy/install", "it installs a service; DeployTests stage it"),
+            ("deploy/package", "deploy/package.d/check builds the package"),
+            ("apt install", "deploy/package.d/check installs it, on two machines"),
             ("podman compose", "it needs a container engine"),
             ("deploy/bench", "figures take minutes; deploy/bench checks itself"),
             ("lanyardd --metrics", "AlertStories and MetricsServerTests scrape"),
