@@ -1,5 +1,4 @@
 package import ControlAPI
-import Glibc
 package import SyncAgent
 import SyncCore
 import SyncModel
@@ -55,17 +54,12 @@ extension Agent {
         }
     }
 
-    /// The file system of the data directory, as an agent without rights of root may fill it (statvfs(3)).
+    /// The file system of the data directory.
     private var disk: Overview.Disk? {
-        var figures = statvfs()
-        guard statvfs(configuration.dataDirectory, &figures) == 0 else { return nil }
-        let unit = Int64(clamping: figures.f_frsize)
-        func bytes(_ blocks: fsblkcnt_t) -> Int64 {
-            let (bytes, overflows) = Int64(clamping: blocks).multipliedReportingOverflow(by: unit)
-            return overflows ? .max : bytes
-        }
         // To the MiB: a figure that changes with every file that is written would be told each time.
-        return .init(freeBytes: bytes(figures.f_bavail) & ~0xF_FFFF, totalBytes: bytes(figures.f_blocks))
+        DiskSpace(at: configuration.dataDirectory).map {
+            Overview.Disk(freeBytes: $0.freeBytes & ~0xF_FFFF, totalBytes: $0.totalBytes)
+        }
     }
 
     /// The hosts under which a browser on another device reaches this one.

@@ -1,5 +1,6 @@
 package import ControlAPI
 import Glibc
+import SyncAgent
 
 /// The file of the control socket: its audience, and the removal of one that a dead agent left behind.
 package struct ControlSocket: Sendable {
@@ -33,12 +34,11 @@ package struct ControlSocket: Sendable {
             throw .socketPathTooLong(
                 path, hint: "Give a shorter one with --socket, for example --socket /tmp/lanyard/control.sock.")
         }
-        var status = stat()
-        guard lstat(path, &status) == 0 else {
+        guard let status = FileStatus(at: path, followsLinks: false) else {
             if errno == ENOENT { return }
             throw failure("cannot be looked at")
         }
-        guard status.st_mode & S_IFMT == S_IFSOCK else {
+        guard status.isSocket else {
             throw ControlError(
                 .invalidArgument, "At \(path) there is something that is not a socket.",
                 hint: "Move it away, or give another path with --socket.")

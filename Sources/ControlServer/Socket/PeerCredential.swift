@@ -1,5 +1,6 @@
 import Glibc
 import NIOCore
+import SyncAgent
 
 /// The user at the other end of a Unix socket, as the kernel reports it (`SO_PEERCRED`, `SO_PEERGROUPS`; unix(7)).
 struct PeerCredential: Sendable {
@@ -44,8 +45,8 @@ struct AdmissionRule: Sendable {
         switch socket.audience {
         case .owner: return .refused
         case .group:
-            var status = stat()
-            let isMember = stat(socket.path, &status) == 0 && credential.groupIDs.contains(status.st_gid)
+            let group = FileStatus(at: socket.path, followsLinks: true)?.groupID
+            let isMember = group.map(credential.groupIDs.contains) ?? false
             return isMember ? .group : .refused
         }
     }
