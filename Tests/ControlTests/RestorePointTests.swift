@@ -115,7 +115,8 @@ import Testing
             #expect(
                 try await request("GET", "/v1/spaces/other/restore-point?time=2020-01-01T00:00:00.000Z").code
                     == "unknown_space")
-            let empty = try await request("GET", path + "?time=2020-01-01T00:00:00.000Z").value(RestorePointResponse.self)
+            let empty = try await request("GET", path + "?time=2020-01-01T00:00:00.000Z").value(
+                RestorePointResponse.self)
             #expect(empty.count == 0 && empty.examined == 0)
         }
     }

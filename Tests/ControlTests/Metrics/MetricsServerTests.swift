@@ -1,3 +1,4 @@
+import ControlAPI
 import ControlServer
 import Foundation
 import Logging
