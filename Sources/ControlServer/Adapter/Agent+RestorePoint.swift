@@ -156,7 +156,9 @@ extension Agent {
         then.state = before
         let fields = try entry(of: then).fields
         if isHere, try entry(of: object).fields == fields { return nil }
-        var put = try ObjectPut(collection: name.collection, id: name.id, fields: fields)
+        // A deletion for good bars the id.
+        let id = object.state.lives.isBarred ? nil : name.id
+        var put = try ObjectPut(collection: name.collection, id: id, fields: fields)
         put.replace = true
         if isHere, let version = object.version {
             put.condition = .version(DotText(version))

@@ -12,9 +12,9 @@ struct RestorePoint: AsyncParsableCommand {
             of the devices that wrote.
             Objects that were changed since become what they were, and those that were created since are deleted, on every \
             device. Those that were deleted since begin a new life under their id where the schema lets them (deletePolicy); \
-            where a deletion is for good, as it is usually, they stay deleted, or with --recreate come back under new ids. Events, attachments and schemas stay. So does an object whose \
-            history does not reach back so far, and one that another device changes meanwhile; they are named. The changes since \
-            then stay in the history: lanyard history COLLECTION/ID.
+            where a deletion is for good, as it is usually, they stay deleted, or with --recreate come back under new ids. \
+            Events, attachments and schemas stay. So does an object whose history does not reach back so far, and one that is \
+            changed meanwhile; they are named. The changes since then stay in the history: lanyard history COLLECTION/ID.
             """)
     @Argument(help: ArgumentHelp("The time.", valueName: "time"))
     var time: String
@@ -50,9 +50,8 @@ struct RestorePoint: AsyncParsableCommand {
             }
             try StandardOutput.write("\(Amounts.count(done.count, "object")) restored.\n" + renamed.joined())
         }
-        let known = [ErrorCode.notFound.rawValue, ErrorCode.objectDeleted.rawValue]
-        let refused = done.kept.filter { !known.contains($0.code) }
-        for object in refused.prefix(Self.shownObjects) {
+        // The others were named before the question.
+        for object in done.kept.filter({ !plan.kept.contains($0) }).prefix(Self.shownObjects) {
             global.note("\(shown(object.collection))/\(shown(object.id)) stays: \(object.reason)")
         }
     }
