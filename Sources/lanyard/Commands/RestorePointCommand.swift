@@ -50,10 +50,25 @@ struct RestorePoint: AsyncParsableCommand {
             }
             try StandardOutput.write("\(Amounts.count(done.count, "object")) restored.\n" + renamed.joined())
         }
-        // The others were named before the question.
-        for object in done.kept.filter({ !plan.kept.contains($0) }).prefix(Self.shownObjects) {
-            global.note("\(shown(object.collection))/\(shown(object.id)) stays: \(object.reason)")
+        try report(done.kept, notIn: plan.kept)
+    }
+
+    /// Names the objects that stay although the preview did not say so.
+    ///
+    /// - Throws: `object_incomplete` if there are any.
+    private func report(_ kept: [RestorePointResponse.Kept], notIn known: [RestorePointResponse.Kept]) throws {
+        func name(_ object: RestorePointResponse.Kept) -> String { "\(object.collection)/\(object.id)" }
+        let shownBefore = Set(known.map(name))
+        let unforeseen = kept.filter { !shownBefore.contains(name($0)) }
+        guard !unforeseen.isEmpty else { return }
+        for object in unforeseen.prefix(Self.shownObjects) {
+            global.note("\(shown(name(object))) stays: \(object.reason)")
         }
+        let stay = unforeseen.count == 1 ? "stays" : "stay"
+        throw ControlError(
+            .objectIncomplete,
+            "\(Amounts.count(unforeseen.count, "object")) \(stay); the others are what they were.",
+            hint: "See what is left with: lanyard restore-point --dry-run TIME")
     }
 
     private func show(_ plan: RestorePointResponse) throws {
