@@ -117,7 +117,7 @@ struct RestorePoint: AsyncParsableCommand {
 enum PointInTime {
     /// Reads a date and time with a zone, one by the clock of this machine, or how long ago; nil for anything else.
     static func parse(_ text: String, now: Timestamp) -> Timestamp? {
-        if let time = Timestamp(text) { return time }
+        if let time = Timestamp(given: text) { return time }
         if let length = TimeLength(argument: text), text.last.map({ $0.isLetter }) ?? false {
             let (moment, overflows) = now.millisecondsSinceEpoch.subtractingReportingOverflow(
                 Int64(length.milliseconds))
