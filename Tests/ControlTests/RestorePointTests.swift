@@ -80,6 +80,18 @@ import Testing
         }
     }
 
+    @Test func `the last line says that undo takes back only the last of several changes`() async throws {
+        try await LiveServer.with { server async throws in
+            for number in 0..<130 { try await server.live.put("note/\(number)", #"{"n":1}"#) }
+            let time = try await timePassed(server, "note/129")
+            for number in 0..<130 { try await server.live.put("note/\(number)", #"{"n":2}"#) }
+            let run = try await lanyard(server, "restore-point", "\(time)", "--yes")
+            #expect(run.exitCode == 0, "\(run.errors)")
+            let last = "130 objects restored in 2 changes; lanyard undo takes back only the last of them."
+            #expect(run.lines.contains(last), "\(run.output)")
+        }
+    }
+
     @Test func `what is changed while it runs is restored, or named`() async throws {
         try await LiveServer.with { server async throws in
             let count = 400

@@ -26,10 +26,12 @@ extension Agent {
         space: String, _ request: RestorePointRequest
     ) async throws(ControlError) -> RestorePointResponse {
         var response = RestorePointResponse(time: request.time)
+        response.changes = 0
         var done: Set<ObjectName> = []
         let end = try await forEachStep(space: space, request, &response) { steps, response throws(ControlError) in
             do throws(ControlError) {
                 let answer = try await perform(try Transaction(space: space, steps.map(\.step)))
+                response.changes = (response.changes ?? 0) + 1
                 for (step, result) in zip(steps, answer.results) {
                     done.insert(try response.record(step.object.written(result)))
                 }
@@ -76,6 +78,7 @@ extension Agent {
     ) async throws(ControlError) -> ObjectName {
         do throws(ControlError) {
             let answer = try await perform(try Transaction(space: space, [step.step]))
+            response.changes = (response.changes ?? 0) + 1
             return try response.record(answer.results.first.map(step.object.written) ?? step.object)
         } catch {
             guard Self.isOfOneObject(error) else { throw error }

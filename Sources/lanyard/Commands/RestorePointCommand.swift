@@ -48,9 +48,16 @@ struct RestorePoint: AsyncParsableCommand {
             let renamed = done.objects.compactMap { object in
                 object.newID.map { "\(shown(object.collection))/\(shown(object.id)) is \(shown($0)) now\n" }
             }
-            try StandardOutput.write("\(Amounts.count(done.count, "object")) restored.\n" + renamed.joined())
+            try StandardOutput.write(renamed.joined() + Self.summary(done))
         }
         try report(done.kept, notIn: plan.kept)
+    }
+
+    private static func summary(_ done: RestorePointResponse) -> String {
+        guard done.count > 0 else { return "Nothing was written.\n" }
+        let restored = "\(Amounts.count(done.count, "object")) restored"
+        guard let changes = done.changes, changes > 1 else { return "\(restored).\n" }
+        return "\(restored) in \(changes) changes; lanyard undo takes back only the last of them.\n"
     }
 
     /// Names the objects that stay although the preview did not say so.
@@ -67,7 +74,7 @@ struct RestorePoint: AsyncParsableCommand {
         let stay = unforeseen.count == 1 ? "stays" : "stay"
         throw ControlError(
             .objectIncomplete,
-            "\(Amounts.count(unforeseen.count, "object")) \(stay); the others are what they were.",
+            "\(Amounts.count(unforeseen.count, "object")) \(stay) as before.",
             hint: "See what is left with: lanyard restore-point --dry-run TIME")
     }
 
