@@ -83,6 +83,13 @@ extension Timestamp: CustomStringConvertible {
     }
 }
 
+extension Timestamp {
+    /// Reads what a person or a query gives: the text form, also without milliseconds (`2025-11-21T04:28:31Z`).
+    package init?(given text: String) {
+        self.init(text.utf8.count == 20 && text.hasSuffix("Z") ? text.dropLast() + ".000Z" : text)
+    }
+}
+
 extension Timestamp: Codable {
     /// Reads the RFC 3339 text.
     public init(from decoder: any Decoder) throws {

@@ -70,6 +70,19 @@ import Testing
         }
     }
 
+    @Test func `lines that were all there already are no success of a wait`() async throws {
+        try await LiveServer.with { server async throws in
+            let put = ["put", "note", "-", "--wait-for", "1", "--json"]
+            let lines = "{\"id\":\"a\"}\n{\"id\":\"b\"}\n"
+            let first = try await CommandRun.lanyard(put, socket: server.socketPath, input: lines)
+            #expect(first.exitCode == 0, "\(first.errors)")
+            let again = try await CommandRun.lanyard(put, socket: server.socketPath, input: lines)
+            #expect(again.exitCode == 6 && again.errors.contains("lanyard wait --written VERSION"), "\(again.errors)")
+            let nothing = try await CommandRun.lanyard(put, socket: server.socketPath, input: "")
+            #expect(!nothing.errors.contains("Nothing was written"), "\(nothing.errors)")
+        }
+    }
+
     @Test func `what the terminal would obey in a device's name is shown as text`() async throws {
         try await LiveServer.with { server async throws in
             try await server.live.withPeer(named: "at\u{202E}tic") { _ async throws in

@@ -46,7 +46,9 @@ extension RigSuites {
                 }
                 let error: Failure
             }
-            let answer = try? JSONDecoder().decode(Answer.self, from: Data(outcome.errors.utf8))
+            // The last error is the one that ended the command.
+            let last = outcome.errors.split(separator: "\n").last ?? ""
+            let answer = try? JSONDecoder().decode(Answer.self, from: Data(last.utf8))
             return answer.map { "\($0.error.code): \($0.error.message) \($0.error.hint)" } ?? outcome.errors
         }
 
@@ -129,7 +131,7 @@ extension RigSuites {
                 let broken = try torn.0.end(within: .seconds(20))
                 #expect(broken.status == 4 && message(broken).contains("The connection to node2 ("))
                 let gone = message(try torn.1.end(within: .seconds(5)))
-                #expect(gone.contains("lanyardd"), "\(gone)")
+                #expect(gone.contains("connection_lost"), "\(gone)")
             }
         }
 

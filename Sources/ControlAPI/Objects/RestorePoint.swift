@@ -77,13 +77,15 @@ public struct RestorePointResponse: Codable, Equatable, Sendable {
     public var kept: [Kept]
     /// The number of all objects that stay so.
     public var keptCount: Int
+    /// The number of changes in which the objects were written; null if nothing was to be written.
+    public var changes: Int?
     /// True if deletions have been forgotten on this device: objects that were deleted so long ago are not known any more.
     public var deletionsForgotten: Bool
 
     /// All fields.
     public init(
         time: Timestamp, examined: Int = 0, objects: [Object] = [], count: Int = 0, kept: [Kept] = [],
-        keptCount: Int = 0, deletionsForgotten: Bool = false
+        keptCount: Int = 0, changes: Int? = nil, deletionsForgotten: Bool = false
     ) {
         self.time = time
         self.examined = examined
@@ -91,6 +93,7 @@ public struct RestorePointResponse: Codable, Equatable, Sendable {
         self.count = count
         self.kept = kept
         self.keptCount = keptCount
+        self.changes = changes
         self.deletionsForgotten = deletionsForgotten
     }
 

@@ -26,30 +26,67 @@ extension Agent {
         space: String, _ request: RestorePointRequest
     ) async throws(ControlError) -> RestorePointResponse {
         var response = RestorePointResponse(time: request.time)
-        try await forEachStep(space: space, request, &response) { steps, response async throws(ControlError) in
+        response.changes = 0
+        var done: Set<ObjectName> = []
+        let end = try await forEachStep(space: space, request, &response) { steps, response throws(ControlError) in
             do throws(ControlError) {
                 let answer = try await perform(try Transaction(space: space, steps.map(\.step)))
-                for (step, result) in zip(steps, answer.results) { response.add(step.object.written(result)) }
+                response.changes = (response.changes ?? 0) + 1
+                for (step, result) in zip(steps, answer.results) {
+                    done.insert(try response.record(step.object.written(result)))
+                }
             } catch {
                 guard Self.isOfOneObject(error) else { throw error }
-                for step in steps { try await write(step, space, &response) }
+                for step in steps { done.insert(try await write(step, space, &response)) }
             }
         }
+        try await keepChanged(after: end, request, except: done, space: space, &response)
         return response
     }
 
+    /// Names the objects that were changed while the others were written, and are not what they were: they stay.
+    private func keepChanged(
+        after end: Int64, _ request: RestorePointRequest, except done: Set<ObjectName>,
+        space: String, _ response: inout RestorePointResponse
+    ) async throws(ControlError) {
+        let newest = Int64(clamping: try await objectPosition(space: space))
+        var named = done
+        for object in response.kept { named.insert(try ObjectName(collection: object.collection, id: object.id)) }
+        var position = end
+        while position < newest {
+            let start = position
+            let (found, kept) = try await reading { () throws(ControlError) in
+                try steps(after: start, upTo: newest, request)
+            }
+            guard let last = found.last else { return }
+            let changed = found.steps.map { step in
+                RestorePointResponse.Kept(
+                    collection: step.object.collection, id: step.object.id, code: ErrorCode.versionMismatch.rawValue,
+                    reason: "It was changed meanwhile.")
+            }
+            for object in kept + changed {
+                let name = try ObjectName(collection: object.collection, id: object.id)
+                if named.insert(name).inserted { response.keep(object) }
+            }
+            position = last
+        }
+    }
+
+    /// Returns the name under which the object was written, or stays.
     private func write(
         _ step: RestoreStep, _ space: String, _ response: inout RestorePointResponse
-    ) async throws(ControlError) {
+    ) async throws(ControlError) -> ObjectName {
         do throws(ControlError) {
             let answer = try await perform(try Transaction(space: space, [step.step]))
-            response.add(answer.results.first.map(step.object.written) ?? step.object)
+            response.changes = (response.changes ?? 0) + 1
+            return try response.record(answer.results.first.map(step.object.written) ?? step.object)
         } catch {
             guard Self.isOfOneObject(error) else { throw error }
             response.keep(
                 .init(
                     collection: step.object.collection, id: step.object.id, code: error.code.rawValue,
                     reason: error.message.replacing("Operation 1: ", with: "")))
+            return try ObjectName(collection: step.object.collection, id: step.object.id)
         }
     }
 
@@ -68,11 +105,12 @@ extension Agent {
     }
 
     /// Calls `body` with the steps of some objects after the other, all of them by the positions of their newest changes until
-    /// now: what is written meanwhile, also by `body`, is not looked at.
+    /// now: what is written meanwhile, also by `body`, is not looked at. Returns the last position.
+    @discardableResult
     private func forEachStep(
         space: String, _ request: RestorePointRequest, _ response: inout RestorePointResponse,
         _ body: ([RestoreStep], inout RestorePointResponse) async throws(ControlError) -> Void
-    ) async throws(ControlError) {
+    ) async throws(ControlError) -> Int64 {
         try checkSpace(space)
         let now = WallClock.milliseconds
         guard request.time.millisecondsSinceEpoch < now else {
@@ -89,12 +127,14 @@ extension Agent {
             let (found, kept) = try await reading { () throws(ControlError) in
                 try steps(after: start, upTo: end, request)
             }
-            guard let last = found.last else { return }
+            // The rest was changed since.
+            guard let last = found.last else { break }
             response.examined += found.examined
             for object in kept { response.keep(object) }
             if !found.steps.isEmpty { try await body(found.steps, &response) }
             position = last
         }
+        return end
     }
 
     private struct RestoreWindow {
@@ -156,7 +196,9 @@ extension Agent {
         then.state = before
         let fields = try entry(of: then).fields
         if isHere, try entry(of: object).fields == fields { return nil }
-        var put = try ObjectPut(collection: name.collection, id: name.id, fields: fields)
+        // A deletion for good bars the id.
+        let id = object.state.lives.isBarred ? nil : name.id
+        var put = try ObjectPut(collection: name.collection, id: id, fields: fields)
         put.replace = true
         if isHere, let version = object.version {
             put.condition = .version(DotText(version))
@@ -174,5 +216,13 @@ extension RestorePointResponse.Object {
         var object = self
         object.newID = entry.id
         return object
+    }
+}
+
+extension RestorePointResponse {
+    /// Adds an object that was written; returns the name it has now.
+    fileprivate mutating func record(_ written: Object) throws(ControlError) -> ObjectName {
+        add(written)
+        return try ObjectName(collection: written.collection, id: written.newID ?? written.id)
     }
 }

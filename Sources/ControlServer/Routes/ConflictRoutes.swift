@@ -36,7 +36,7 @@ struct ConflictRoutes: Sendable {
             Route(.get, "/v1/spaces/{space}/restore-point", query: ["time", "recreate"]) {
                 [agent] request throws(ControlError) in
                 let space = try request.name(.space)
-                guard let time = request.query["time"].flatMap({ Timestamp($0) }) else {
+                guard let time = request.query["time"].flatMap({ Timestamp(given: $0) }) else {
                     throw ControlError(
                         .invalidArgument, "The key \"time\" is no time.", hint: "For example 2026-11-26T14:00:00.000Z.")
                 }

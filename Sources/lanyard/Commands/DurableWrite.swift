@@ -27,9 +27,12 @@ struct DurableWrite: ParsableArguments {
     /// Prints the answer of a write, which `--json` writes with `durableOn` if the command waited.
     ///
     /// - Parameter version: the last dot that was written; nil if nothing was.
-    /// - Throws: `timed_out` after the answer was printed: the write stays.
+    /// - Parameter count: the number of writes that were asked for.
+    /// - Throws: `timed_out` after the answer was printed: the write stays. Also if nothing was written since all was there
+    ///   already: on which devices that is durable is not known.
     func print(
-        _ answer: some Encodable, version: DotText?, _ global: GlobalOptions, text: (Style) -> String
+        _ answer: some Encodable, version: DotText?, count: Int = 1, _ global: GlobalOptions,
+        text: (Style) -> String
     ) async throws {
         guard let waitFor else { return try global.print(answer, text: text) }
         let client = try global.client()
@@ -41,7 +44,7 @@ struct DurableWrite: ParsableArguments {
             durability = await Self.wait(
                 for: version, on: waitFor, milliseconds: (timeout ?? Self.usualTimeout).milliseconds, client)
         } else {
-            durability = .success(DurabilityResponse(reached: true, devices: [], waitedSeconds: 0))
+            durability = .success(DurabilityResponse(reached: count == 0, devices: [], waitedSeconds: 0))
         }
         // The answer is printed in any case: it names the write, and the write stays.
         let devices = (try? durability.get().devices) ?? []
@@ -50,7 +53,14 @@ struct DurableWrite: ParsableArguments {
         } else {
             try StandardOutput.write(text(global.style))
         }
-        guard let version else { return }
+        guard let version else {
+            guard count > 0 else { return }
+            let space = global.space == "home" ? "" : " --space \(ShellWord.quoted(global.space))"
+            throw ControlError(
+                .timedOut, "Nothing was written: all was there already. On which devices it is durable is not known.",
+                hint: "Ask with the version of an object (lanyard get --json COLLECTION/ID): "
+                    + "lanyard wait --written VERSION --wait-for \(waitFor)\(space)")
+        }
         try await Durability.report(try durability.get(), of: version, wanted: waitFor, client, global)
     }
 

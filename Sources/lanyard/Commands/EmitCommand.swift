@@ -32,7 +32,7 @@ struct Emit: AsyncParsableCommand {
         let type = operands.count == 2 ? operands[0] : nil
         if let type { try NameRule.check(type, is: .type) }
         let answer = try await emit(operands[operands.count - 1], type: type)
-        try await durable.print(answer, version: answer.last, global) { _ in
+        try await durable.print(answer, version: answer.last, count: answer.count, global) { _ in
             if global.quiet { return "" }
             guard let last = answer.last else { return "Nothing to write.\n" }
             return answer.count == 1 ? "\(last)\n" : "\(answer.count) events, last \(last)\n"

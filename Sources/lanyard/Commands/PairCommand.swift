@@ -165,7 +165,7 @@ private actor PairingConversation {
         } catch {
             // If the pairing ended meanwhile, its last line says why.
             guard let error = error as? ControlError, error.code != .notPairing else { return }
-            global.note("\(shown(error.message)) \(shown(error.hint))")
+            Failure.say(error, asJSON: global.json)
             if peer != nil || !choices.isEmpty { read() }
         }
     }
@@ -175,7 +175,7 @@ private actor PairingConversation {
             try await client.typePairing(code: code)
         } catch {
             guard error.code == .invalidArgument else { throw error }
-            StandardError.write("\(shown(error.message)) \(shown(error.hint))\n")
+            Failure.say(error, asJSON: global.json)
             try askCode()
         }
     }

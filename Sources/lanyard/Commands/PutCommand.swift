@@ -109,7 +109,7 @@ struct Put: AsyncParsableCommand {
         }
         let answer = try await global.client().putLines(
             lines, to: target, replace: replace, ifAbsent: ifAbsent, space: global.space)
-        try await durable.print(answer, version: answer.last, global) { _ in
+        try await durable.print(answer, version: answer.last, count: answer.count, global) { _ in
             global.quiet ? "" : "\(Amounts.count(answer.count, "object")) put into \(shown(target)).\n"
         }
     }

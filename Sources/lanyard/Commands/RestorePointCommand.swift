@@ -12,9 +12,9 @@ struct RestorePoint: AsyncParsableCommand {
             of the devices that wrote.
             Objects that were changed since become what they were, and those that were created since are deleted, on every \
             device. Those that were deleted since begin a new life under their id where the schema lets them (deletePolicy); \
-            where a deletion is for good, as it is usually, they stay deleted, or with --recreate come back under new ids. Events, attachments and schemas stay. So does an object whose \
-            history does not reach back so far, and one that another device changes meanwhile; they are named. The changes since \
-            then stay in the history: lanyard history COLLECTION/ID.
+            where a deletion is for good, as it is usually, they stay deleted, or with --recreate come back under new ids. \
+            Events, attachments and schemas stay. So does an object whose history does not reach back so far, and one that is \
+            changed meanwhile; they are named. The changes since then stay in the history: lanyard history COLLECTION/ID.
             """)
     @Argument(help: ArgumentHelp("The time.", valueName: "time"))
     var time: String
@@ -48,13 +48,34 @@ struct RestorePoint: AsyncParsableCommand {
             let renamed = done.objects.compactMap { object in
                 object.newID.map { "\(shown(object.collection))/\(shown(object.id)) is \(shown($0)) now\n" }
             }
-            try StandardOutput.write("\(Amounts.count(done.count, "object")) restored.\n" + renamed.joined())
+            try StandardOutput.write(renamed.joined() + Self.summary(done))
         }
-        let known = [ErrorCode.notFound.rawValue, ErrorCode.objectDeleted.rawValue]
-        let refused = done.kept.filter { !known.contains($0.code) }
-        for object in refused.prefix(Self.shownObjects) {
-            global.note("\(shown(object.collection))/\(shown(object.id)) stays: \(object.reason)")
+        try report(done.kept, notIn: plan.kept)
+    }
+
+    private static func summary(_ done: RestorePointResponse) -> String {
+        guard done.count > 0 else { return "Nothing was written.\n" }
+        let restored = "\(Amounts.count(done.count, "object")) restored"
+        guard let changes = done.changes, changes > 1 else { return "\(restored).\n" }
+        return "\(restored) in \(changes) changes; lanyard undo takes back only the last of them.\n"
+    }
+
+    /// Names the objects that stay although the preview did not say so.
+    ///
+    /// - Throws: `object_incomplete` if there are any.
+    private func report(_ kept: [RestorePointResponse.Kept], notIn known: [RestorePointResponse.Kept]) throws {
+        func name(_ object: RestorePointResponse.Kept) -> String { "\(object.collection)/\(object.id)" }
+        let shownBefore = Set(known.map(name))
+        let unforeseen = kept.filter { !shownBefore.contains(name($0)) }
+        guard !unforeseen.isEmpty else { return }
+        for object in unforeseen.prefix(Self.shownObjects) {
+            global.note("\(shown(name(object))) stays: \(object.reason)")
         }
+        let stay = unforeseen.count == 1 ? "stays" : "stay"
+        throw ControlError(
+            .objectIncomplete,
+            "\(Amounts.count(unforeseen.count, "object")) \(stay) as before.",
+            hint: "See what is left with: lanyard restore-point --dry-run TIME")
     }
 
     private func show(_ plan: RestorePointResponse) throws {
@@ -103,7 +124,7 @@ struct RestorePoint: AsyncParsableCommand {
 enum PointInTime {
     /// Reads a date and time with a zone, one by the clock of this machine, or how long ago; nil for anything else.
     static func parse(_ text: String, now: Timestamp) -> Timestamp? {
-        if let time = Timestamp(text) { return time }
+        if let time = Timestamp(given: text) { return time }
         if let length = TimeLength(argument: text), text.last.map({ $0.isLetter }) ?? false {
             let (moment, overflows) = now.millisecondsSinceEpoch.subtractingReportingOverflow(
                 Int64(length.milliseconds))
