@@ -50,7 +50,7 @@ import Testing
             #expect(none.output == "[]\n" && none.exitCode == 0)
             let wrong = try await lanyard(server, "streams", "--where", "evnts=1")
             #expect(wrong.exitCode == 3 && wrong.errors.contains("events"), "\(wrong.errors)")
-            #expect(try await lanyard(server, "streams", "--where", "events >").exitCode == 2)
+            #expect(try await lanyard(server, "streams", "--where", "events").exitCode == 2)
         }
     }
 

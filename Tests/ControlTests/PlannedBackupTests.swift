@@ -75,12 +75,15 @@ import Testing
             let mine = "lanyard-\(lanyard.server.live.shortID)-2020-01-01T00-00-0"
             // A crash left one unfinished; two older ones are there.
             let left = ".lanyard-\(lanyard.server.live.shortID)-1-2"
-            for name in [other, mine + "1Z.backup", mine + "2Z.backup", left, "holiday.jpg"] {
+            // A person's own name, and one of a clock that was ahead.
+            let named = "lanyard-\(lanyard.server.live.shortID)-before-upgrade.backup"
+            let ahead = "lanyard-\(lanyard.server.live.shortID)-2999-01-01T00-00-00Z.backup"
+            for name in [other, mine + "1Z.backup", mine + "2Z.backup", left, "holiday.jpg", named, ahead] {
                 try lanyard.write("x", to: name)
             }
             #expect(try await lanyard("backup", "--to", lanyard.folder, "--every", "1d", "--keep", "2").exitCode == 0)
-            #expect(Set(lanyard.names).isSuperset(of: [other, mine + "2Z.backup", "holiday.jpg"]))
-            #expect(!lanyard.names.contains(mine + "1Z.backup") && !lanyard.names.contains(left))
+            #expect(Set(lanyard.names).isSuperset(of: [other, mine + "2Z.backup", "holiday.jpg", named]))
+            #expect(Set(lanyard.names).isDisjoint(with: [mine + "1Z.backup", left, ahead]))
             let first = lanyard.names.count
             #expect(try await lanyard("backup", "--now").exitCode == 0)
             #expect(lanyard.names.count == first, "one came, one went")
@@ -188,6 +191,16 @@ import Testing
         #expect(pauses == [1, 2, 4, 8, 16, 32, 60, 60, 60])
         let often = BackupPlan(directory: "/d", everySeconds: 30, keep: 1)
         #expect(record.due(often, now: 10) == 30_000)
+    }
+
+    @Test func `after a clock that was ahead a failed try is made again at once, and no future counts as fresh`() {
+        var record = BackupRecord(since: 365 * day)
+        record.lastFailure = .init(code: "disk_full", message: "", hint: "", milliseconds: 365 * day)
+        record.failures = 1
+        #expect(record.due(plan, now: day) == day && record.isOverdue(plan, now: day))
+        record.lastFailure = nil
+        record.failures = 0
+        #expect(!record.isOverdue(plan, now: day), "the next try has not been yet")
     }
 
     @Test func `it is overdue after two intervals without a good one`() {

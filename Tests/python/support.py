@@ -75,7 +75,8 @@ class Agent:
         """Starts the program and waits until it is ready."""
         if not os.access(PROGRAM, os.X_OK):
             raise AssertionError(f"{PROGRAM} is missing. Build it: swift build -c release --product lanyardd")
-        arguments = [str(PROGRAM), "--data-dir", str(self.folder), "--no-mdns", "--listen", self.address, "--dashboard", "0"]
+        arguments = [str(PROGRAM), "--data-dir", str(self.folder), "--no-mdns", "--listen", self.address]
+        arguments += ["--dashboard", "0"]
         # An agent does not outlive a test process that was killed.
         guard = ["setpriv", "--pdeathsig", "KILL"]
         with open(self.folder / "output", "ab") as output:

@@ -3,8 +3,10 @@
 import json
 import os
 import re
+import shutil
 import subprocess
 import sys
+import tempfile
 import types
 import unittest
 from pathlib import Path
@@ -131,7 +133,11 @@ class HTTPPageTests(AgentTestCase):
         (folder / "state.bin").write_bytes(b"a state")
         # Errors end curl with an exit status, as the page says.
         (folder / ".curlrc").write_text("fail-with-body\nsilent\nshow-error\n")
-        environment = {**os.environ, "S": str(self.agent.socket), "CURL_HOME": str(folder), "HOME": str(folder)}
+        saved = tempfile.mkdtemp(prefix="lanyard-saved-")
+        self.addCleanup(shutil.rmtree, saved)
+        environment = {
+            **os.environ, "S": str(self.agent.socket), "CURL_HOME": str(folder), "HOME": str(folder), "SAVED": saved
+        }
         here, there = Screen(folder / "pairing"), Screen(other.folder / "pairing")
         for command in self._commands():
             if "DEVICE" in command:

@@ -128,6 +128,11 @@ extension Agent {
         while true {
             let version = backups.signal.version
             if backups.view.tries > tries { return }
+            guard backups.view.plan != nil else {
+                throw ControlError(
+                    .cancelled, "The plan of the backups was ended meanwhile.",
+                    hint: "Set it again: lanyard backup --to FOLDER --every 1d")
+            }
             if backups.signal.isFinished || Task.isCancelled {
                 throw ControlError(.stopping, "The agent stops.", hint: "Ask again when it runs.")
             }

@@ -81,12 +81,42 @@ final class BackupFolder: Sendable {
         return path.hasSuffix("/") ? path + final : "\(path)/\(final)"
     }
 
-    /// Removes the oldest backups of this device beyond `keep`, never the one at `newest`.
-    func rotate(keep: Int, newest: String) {
-        let ours = names().filter {
-            $0.hasPrefix(prefix) && $0.hasSuffix(Self.suffix) && !newest.hasSuffix("/" + $0)
-        }.sorted()
-        for name in ours.dropLast(max(0, keep - 1)) { unlinkat(descriptor, name, 0) }
+    /// Removes the oldest backups of this device, but for `keep` of them.
+    ///
+    /// - Parameter now: backups of a later time count as the oldest: a clock that was ahead made them.
+    func rotate(keep: Int, now: Timestamp) {
+        precondition(keep > 0, "the newest backup is never removed")
+        let present = Made(name(now), prefix)
+        let all = names().compactMap { Made($0, prefix) }.sorted()
+        let future = all.filter { made in present.map { $0.time < made.time } ?? false }
+        let past = all.filter { made in !future.contains { $0.name == made.name } }
+        for made in (future + past).dropLast(keep) { unlinkat(descriptor, made.name, 0) }
+    }
+
+    /// The name of a backup that `publish` gave. A file that a person named otherwise is none.
+    private struct Made: Comparable {
+        let name: String
+        /// `2026-11-26T23-30-00Z`, which sorts by time.
+        let time: Substring
+        /// 2 and more for further ones of the same second.
+        let number: Int
+
+        init?(_ name: String, _ prefix: String) {
+            guard name.hasPrefix(prefix), name.hasSuffix(BackupFolder.suffix) else { return nil }
+            let rest = name.dropFirst(prefix.count).dropLast(BackupFolder.suffix.count)
+            let form = "dddd-dd-ddTdd-dd-ddZ"
+            let (time, further) = (rest.prefix(form.count), rest.dropFirst(form.count))
+            let isTime =
+                time.count == form.count
+                && zip(time, form).allSatisfy { $1 == "d" ? $0.isASCII && $0.isNumber : $0 == $1 }
+            let number = further.isEmpty ? 1 : further.first == "-" ? Int(further.dropFirst()) : nil
+            guard isTime, let number, number >= 1 else { return nil }
+            (self.name, self.time, self.number) = (name, time, number)
+        }
+
+        static func < (left: Made, right: Made) -> Bool {
+            left.time == right.time ? left.number < right.number : left.time < right.time
+        }
     }
 
     private func names() -> [String] {

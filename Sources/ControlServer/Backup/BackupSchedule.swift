@@ -73,6 +73,8 @@ struct BackupSchedule: Sendable {
         let folder = try await Self.blocking { () throws(ControlError) in
             let folder = try BackupFolder(plan.directory, device: device)
             folder.removeUnfinished()
+            // Fewer are kept than before: this makes room for the next one, on a disk that may be full.
+            folder.rotate(keep: plan.keep, now: Timestamp(millisecondsSinceEpoch: WallClock.milliseconds))
             return folder
         }
         let file = try await Self.blocking { () throws(ControlError) in try folder.create() }
@@ -87,7 +89,7 @@ struct BackupSchedule: Sendable {
         let bytes = try await Self.check(file)
         let path = try await Self.blocking { () throws(ControlError) in
             let path = try folder.publish(file, time: time)
-            folder.rotate(keep: plan.keep, newest: path)
+            folder.rotate(keep: plan.keep, now: time)
             return path
         }
         return Saved(file: path, bytes: bytes, time: time)

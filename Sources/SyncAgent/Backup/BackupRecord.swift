@@ -44,15 +44,22 @@ package struct BackupRecord: Sendable, Hashable, Codable {
         let every = plan.everySeconds * 1_000
         if let lastFailure {
             let pause = min(every, 60_000 << Int64(min(max(0, failures - 1), 6)), 3_600_000)
-            return min(lastFailure.milliseconds, now) + pause
+            // The clock was set back: nothing is known of how long ago it was.
+            return lastFailure.milliseconds > now + Self.clockSlack ? now : lastFailure.milliseconds + pause
         }
         guard let lastGood else { return now }
         // The clock was set back: nothing is known of how old it is.
-        return lastGood.milliseconds > now + 60_000 ? now : lastGood.milliseconds + every
+        return lastGood.milliseconds > now + Self.clockSlack ? now : lastGood.milliseconds + every
     }
 
     /// True if the newest good one is older than two intervals, or there is none after that time.
     package func isOverdue(_ plan: BackupPlan, now: Int64) -> Bool {
-        now - (lastGood?.milliseconds ?? since) > 2 * plan.everySeconds * 1_000
+        let newest = lastGood?.milliseconds ?? since
+        // Behind a clock that was set back only the tries tell.
+        guard newest <= now + Self.clockSlack else { return failures > 0 }
+        return now - newest > 2 * plan.everySeconds * 1_000
     }
+
+    /// Milliseconds by which a clock may be set back as usual, by a time server.
+    private static let clockSlack: Int64 = 60_000
 }

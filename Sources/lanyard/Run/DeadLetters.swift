@@ -48,18 +48,24 @@ final class DeadLetters {
 
     /// Makes the folder, and holds it for as long as this value lives. Throws `already_running` while another run holds it: two
     /// would do each event twice.
-    func open() throws(ControlError) {
+    ///
+    /// - Parameter isForRetry: letters are tried again, which goes on beside a run that reads the stream: an event with a letter
+    ///   is acknowledged, and comes to no other.
+    func open(isForRetry: Bool) throws(ControlError) {
         var path = ""
         for part in folder.split(separator: "/") {
             path += "/" + part
             guard mkdir(path, 0o700) == 0 || errno == EEXIST else { throw failure("make the folder") }
         }
-        lock = Glibc.open("\(folder)/lock", O_RDWR | O_CREAT | O_CLOEXEC | O_NOFOLLOW, 0o600)
+        lock = Glibc.open(
+            isForRetry ? "\(folder)/retry-lock" : "\(folder)/lock", O_RDWR | O_CREAT | O_CLOEXEC | O_NOFOLLOW, 0o600)
         guard lock >= 0 else { throw failure("write in the folder") }
         guard flock(lock, LOCK_EX | LOCK_NB) == 0 else {
             throw ControlError(
-                .alreadyRunning, "Another lanyard run works for this consumer already.",
-                hint: "Let it work, or give this one another name: --consumer NAME")
+                .alreadyRunning,
+                isForRetry
+                    ? "These letters are tried again already." : "Another lanyard run works for this consumer already.",
+                hint: isForRetry ? "Let it end." : "Let it work, or give this one another name: --consumer NAME")
         }
     }
 

@@ -13,12 +13,15 @@ struct EventRunner {
     let attempts: Int
     let client: LanyardClient
     let global: GlobalOptions
+    /// The command that lists the letters, for hints.
+    let lettersCommand: String
     private let stop = RunStop()
 
     init(
         request: EventReadRequest, command: EventCommand, letters: DeadLetters, attempts: Int, client: LanyardClient,
-        global: GlobalOptions
+        global: GlobalOptions, lettersCommand: String
     ) {
+        self.lettersCommand = lettersCommand
         self.request = request
         self.command = command
         self.letters = letters
@@ -67,8 +70,11 @@ struct EventRunner {
         try await client.readEvents(request, started: started) { events in
             for event in events {
                 try await handle(event)
-                try await client.acknowledge(
-                    event.position, of: request.stream, by: request.consumer ?? "", space: request.space)
+                // In a task of its own: a stop cancels what waits, and the command has taken this event.
+                try await Task { [client, request] in
+                    try await client.acknowledge(
+                        event.position, of: request.stream, by: request.consumer ?? "", space: request.space)
+                }.value
                 if stop.isAsked { throw CancellationError() }
             }
         }
@@ -87,14 +93,31 @@ struct EventRunner {
                     DeadLetters.Letter(
                         event: event, consumer: request.consumer ?? "", attempts: attempt, failure: reason, time: .now)
                 )
+                try report(event, attempt, reason, isDead: true)
                 return global.note(
                     "\(name) failed (\(reason)) for the last of \(Amounts.count(attempts, "time")) and is a dead letter. "
-                        + "See: lanyard run \(ShellWord.quoted(request.stream)) --letters")
+                        + "See: \(lettersCommand)")
             }
+            try report(event, attempt, reason, isDead: false)
             let pause = Self.pauseSeconds(attempt)
             global.note("\(name) failed (\(reason)), try \(attempt) of \(attempts); again in \(pause) s.")
             try await Task.sleep(for: .seconds(pause))
         }
+    }
+
+    /// A failure, for programs.
+    private struct Report: Encodable {
+        let event: DotText
+        let attempt: Int
+        let failure: String
+        /// True if the event is a dead letter now.
+        let isDeadLetter: Bool
+    }
+
+    private func report(_ event: EventLine, _ attempt: Int, _ reason: String, isDead: Bool) throws {
+        guard global.json else { return }
+        let report = Report(event: event.dot, attempt: attempt, failure: reason, isDeadLetter: isDead)
+        try StandardOutput.write(json: JSONEncoding.bytes(report) + [0x0A])
     }
 
     /// 1, 2, 4 … 60.
@@ -147,7 +170,7 @@ struct EventRunner {
         }
         throw ControlError(
             .cancelled, "Dead letters: \(left) of \(entries.count) left.",
-            hint: "See: lanyard run \(ShellWord.quoted(request.stream)) --letters")
+            hint: "See: \(lettersCommand)")
     }
 }
 

@@ -82,12 +82,21 @@ struct Run: AsyncParsableCommand {
             in: base, device: try await client.status().device.shortID, space: global.space, stream: stream,
             consumer: consumer)
         if letters { return try show(kept) }
-        try kept.open()
+        try kept.open(isForRetry: retry)
         let runner = EventRunner(
             request: EventReadRequest(space: global.space, stream: stream, consumer: consumer, follow: !drain),
             command: EventCommand(words, timeout: timeout), letters: kept, attempts: attempts, client: client,
-            global: global)
+            global: global, lettersCommand: lettersCommand)
         if retry { try await runner.retry() } else { try await runner.run() }
+    }
+
+    /// The command that lists the letters of this run.
+    private var lettersCommand: String {
+        var words = ["lanyard", "run", stream]
+        if !consumer.isEmpty { words += ["--consumer", consumer] }
+        if global.space != "home" { words += ["--space", global.space] }
+        if let deadLetters { words += ["--dead-letters", deadLetters] }
+        return (words + ["--letters"]).map(ShellWord.quoted).joined(separator: " ")
     }
 
     private func show(_ kept: DeadLetters) throws {
