@@ -166,10 +166,15 @@ def conflict(one, two, three):
         assert node.text_of("needed") == "1"
     words = one.text_of("decisions")
     assert "Saturday" in words and "Sunday" in words and "node1" in words and "node3" in words, words
+    one.go("#/contents/object/note/plan")
+    one.until("the object says that it has a conflict", "return document.querySelector('.note')?.innerText.includes('It has a conflict')")
+    one.go("#/")
     one.browser.run(
-        "Array.from(document.querySelectorAll('.sides li')).find((each) => each.innerText.includes('Saturday')).querySelector('button').click()")
+        "const button = Array.from(document.querySelectorAll('.sides li')).find((each) => each.innerText.includes('Saturday'))"
+        ".querySelector('button'); button.focus(); button.click();")
     for node in (one, two, three):
         node.says("Nothing.", element="decisions")
+    one.until("the keyboard goes on where the card was", "return document.activeElement.id === 'needs-title'")
     assert json.loads(two.run("lanyard", "get", "note/plan", "--json"))["fields"]["when"] == "Saturday"
 
 

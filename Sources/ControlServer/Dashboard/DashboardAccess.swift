@@ -92,6 +92,9 @@ package final class DashboardAccess: Sendable {
         }
     }
 
+    /// Makes a token void, where one is open.
+    package func withdraw(_ token: String) { state.withLock { $0.tokens[token] = nil } }
+
     /// Returns true for the cookie of a browser that is signed in.
     package func admits(_ session: String, at now: ContinuousClock.Instant = .now) -> Bool {
         state.withLock { state in

@@ -17,8 +17,8 @@ package struct DashboardGate: Sendable {
         case signsIn(token: String)
         /// A browser without a cookie asks for a page.
         case signedOut
-        /// A browser that is signed in, and shows a token again.
-        case isSignedIn
+        /// A browser that is signed in, and shows a token: it is used up, since it may stand where others can read it.
+        case isSignedIn(token: String)
         case file(String)
         case route
     }
@@ -46,7 +46,7 @@ package struct DashboardGate: Sendable {
         }
         guard request.method == .get else { return .refused(.methodNotAllowed) }
         if path == "/", let token = request.uri.queryParameters["token"] {
-            return isSignedIn ? .isSignedIn : .signsIn(token: String(token))
+            return isSignedIn ? .isSignedIn(token: String(token)) : .signsIn(token: String(token))
         }
         guard DashboardFile.named(path) != nil else { return .refused(.notFound) }
         guard isSignedIn || DashboardFile.isPublic(path) else {

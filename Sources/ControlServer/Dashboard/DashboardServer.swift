@@ -105,7 +105,9 @@ package struct DashboardServer: Service {
         switch DashboardGate(access: access).verdict(on: request, at: local) {
         case .refused(let status): return .dashboardRefusal(status)
         case .signedOut: return .dashboardFile(DashboardFile.signedOut, status: .unauthorized)
-        case .isSignedIn: return .dashboardEntry(cookie: nil)
+        case .isSignedIn(let token):
+            access.withdraw(token)
+            return .dashboardEntry(cookie: nil)
         case .signsIn(let token):
             guard let session = access.exchange(token) else {
                 return .dashboardFile(DashboardFile.signedOut, status: .unauthorized)

@@ -25,6 +25,21 @@ import Testing
         }
     }
 
+    @Test func `an address that a browser opens that is signed in already is good for no other`() async throws {
+        try await LiveDashboard.with { dashboard async throws in
+            let cookie = try await dashboard.signIn()
+            let path = try dashboard.path(of: try #require(dashboard.access.link(alsoAt: [])).url)
+            // A page elsewhere that knows no address cannot use one up.
+            let elsewhere = try await dashboard.request("GET", path, [("Cookie", cookie)], host: "evil.example")
+            #expect(elsewhere.status == 421)
+            let again = try await dashboard.request("GET", path, [("Cookie", cookie)])
+            #expect(again.status == 303)
+            #expect(again.headers["set-cookie"] == nil)
+            #expect(try await dashboard.request("GET", path).status == 401)
+            #expect(try await dashboard.request("GET", "/", [("Cookie", cookie)]).status == 200)
+        }
+    }
+
     @Test func `a browser that is not signed in sees how to, and nothing else`() async throws {
         try await LiveDashboard.with { dashboard async throws in
             let cookie = dashboard.access.cookieName

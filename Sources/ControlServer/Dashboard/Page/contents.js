@@ -1,7 +1,7 @@
 // What is in it? Collections and their objects, streams, attachments, deleted objects.
 
 import { deviceName, exactly, get, path, send, state, when } from '/agent.js';
-import { button, h, put, table, time } from '/elements.js';
+import { button, explain, h, put, sentence, table, time } from '/elements.js';
 import { openObject } from '/object.js';
 import { LongList } from '/scroll.js';
 import { summary } from '/values.js';
@@ -24,6 +24,7 @@ export function openContents(holder, parts) {
 
 when(['changes'], () => current?.changed?.(state.changes));
 when(['status'], () => current?.moved?.());
+when(['conflicts'], () => current?.decided?.());
 
 function trail(kind, [name, id]) {
     const links = [h('a', { href: '#/contents' }, 'home')];
@@ -37,7 +38,7 @@ function trail(kind, [name, id]) {
 }
 
 const fail = (body) => (error) => {
-    if (error.name !== 'AbortError') put(body, h('p', { class: 'fault', role: 'alert' }, `${error.message} ${error.hint ?? ''}`));
+    if (error.name !== 'AbortError') put(body, h('p', { class: 'fault', role: 'alert' }, ...explain(error)));
 };
 
 // The space
@@ -55,11 +56,13 @@ function overview(body) {
             spaces[0].quota === null ? '' : `, ${bytes(spaces[0].usedBytes)} of ${bytes(spaces[0].quota)} for attachments`, '.'),
             h('div', { class: 'columns' },
                 h('section', { 'aria-labelledby': 'collections' }, h('h2', { id: 'collections' }, 'Collections'),
-                    rows.length ? table('Collections', ['Collection', 'Objects'], rows) : h('p', { class: 'quiet' }, 'None yet.')),
+                    rows.length ? table('Collections', ['Collection', 'Objects'], rows)
+                        : h('p', { class: 'quiet' }, sentence('None yet. Applications write objects; to try: `lanyard put task/milk \'{"title":"milk"}\'`'))),
                 h('section', { 'aria-labelledby': 'streams' }, h('h2', { id: 'streams' }, 'Streams of events'),
                     streams.length ? table('Streams', ['Stream', 'Events', 'Last'], streams.map((stream) => ({ key: stream.name, cells: [
                         h('a', { href: `#/contents/stream/${encodeURIComponent(stream.name)}` }, shown(stream.name)),
-                        number(stream.events), time(stream.lastEvent)] }))) : h('p', { class: 'quiet' }, 'None yet.')),
+                        number(stream.events), time(stream.lastEvent)] })))
+                        : h('p', { class: 'quiet' }, sentence('None yet. To try: `lanyard emit hello \'{"text":"hi"}\'`'))),
                 h('section', { 'aria-labelledby': 'others' }, h('h2', { id: 'others' }, 'Also'),
                     h('p', {}, h('a', { href: '#/contents/attachments' }, 'All attachments')),
                     h('p', {}, h('a', { href: '#/contents/deleted' }, 'Deleted objects'), space?.deletedObjects ? ` (${number(space.deletedObjects)})` : ''))));

@@ -9,6 +9,9 @@ import { show as showValue, summary } from '/values.js';
 const SILENT_DAYS = 30;
 const LEAST_FREE = 1 << 30;
 
+/** The key of the conflict that was decided here last, while its card is there. */
+let decided = null;
+
 export function showDecisions() {
     when(['conflicts', 'status', 'devices', 'disk'], show);
 }
@@ -17,11 +20,16 @@ function show() {
     if (!state.status || !state.conflicts || !state.devices) return;
     const items = [...disk(), ...state.conflicts.map(conflict), ...silent(), ...state.status.warnings
         .filter((warning) => warning.code !== 'member_silent').map(warn)];
-    find('needed').textContent = items.length > 0 ? String(items.length) : '';
+    find('needed').textContent = items.length > 99 ? '99+' : items.length > 0 ? String(items.length) : '';
     if (items.length === 0) {
         items.push({ key: 'none', signature: '', make: () => h('p', { class: 'quiet' }, 'Nothing. There is no conflict, and no warning.') });
     }
     keep(find('decisions'), items);
+    // The card that was decided is gone, and the focus with it: a keyboard goes on from here, not from the top of the page.
+    const isGone = decided !== null && !items.some((item) => item.key === decided);
+    if (!isGone) return;
+    decided = null;
+    if (document.activeElement === document.body) find('needs-title').focus();
 }
 
 const card = (kind, title, ...parts) => h('article', { class: 'card', 'data-kind': kind }, h('h3', {}, title), ...parts);
@@ -31,15 +39,18 @@ const link = (collection, id) => h('a', {
 
 // Conflicts
 
+const keyOf = (entry) => JSON.stringify([entry.collection, entry.id, entry.field, entry.kind]);
+
 function conflict(entry) {
     return {
-        key: JSON.stringify([entry.collection, entry.id, entry.field, entry.kind]),
+        key: keyOf(entry),
         signature: JSON.stringify([entry, entry.authors.map((each) => deviceName(each.device))]),
         make: () => makers[entry.kind]?.(entry) ?? card('conflict', `A conflict in ${shown(entry.collection)}/${shown(entry.id)}`),
     };
 }
 
 const resolve = (entry, decision) => async () => {
+    decided = keyOf(entry);
     const answer = await send('POST', `${path('collections', entry.collection, 'objects', entry.id)}/resolve`, decision);
     say(answer.resolved ? 'Resolved.' : 'It was resolved already.');
 };
@@ -53,13 +64,14 @@ function values(title, entry) {
         h('div', { class: 'side' }, showValue(value)),
         ...button('Keep this', resolve(entry, { field: entry.field, value }),
             { 'aria-label': `Keep ${summary(value, 40)}`, 'data-keep': String(index) })));
-    return card('conflict', title, h('ul', { class: 'sides' }, options));
+    return card('conflict', title, h('ul', { class: 'sides' }, options),
+        h('p', { class: 'hint' }, 'Each was written without knowing of the others. What is kept here is kept on all devices.'));
 }
 
 const list = (authors, words) => authors.map((author) => h('p', {}, words(author), ' by ', ...by(author)));
 
 const makers = {
-    concurrentValues: (entry) => values([`“${shown(entry.field)}” of `, link(entry.collection, entry.id), ` has ${entry.values.length} values, set apart`], entry),
+    concurrentValues: (entry) => values([`“${shown(entry.field)}” of `, link(entry.collection, entry.id), ` has ${entry.values.length} values: which one?`], entry),
     types: (entry) => values([`“${shown(entry.field)}” of `, link(entry.collection, entry.id), ' was given several types'], entry),
     editedWhileDeleted: (entry) => card('conflict', ['Edits were dropped: ', link(entry.collection, entry.id), ' was deleted meanwhile'],
         ...list(entry.authors, (author) => count(author.count, 'edit')), ...list(entry.deletions, () => 'Deleted'),

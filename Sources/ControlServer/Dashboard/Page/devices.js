@@ -62,7 +62,7 @@ function actions(device) {
     if (device.state === 'revoked') return [];
     const block = button('Block…', async () => {
         const others = state.devices.filter((each) => !['this', 'blocked', 'retired', 'revoked'].includes(each.state) && each.id !== device.id);
-        const through = others.length > 0 ? ` What it writes can still come through ${others.map((each) => each.name || each.id.slice(0, 7)).join(', ')}.` : '';
+        const through = others.length > 0 ? ` What it writes can still come through ${others.map((each) => shown(deviceName(each.id))).join(', ')}.` : '';
         if (!await ask(`Block ${name}?`, `This device has nothing to do with it any more. A block holds here only: block it on the others, too.${through}`, 'Block')) return;
         await send('PUT', `${path('devices', device.id)}/block`);
         say(`${name} is blocked.`);

@@ -1,6 +1,6 @@
 // Elements of the page. Whatever comes from elsewhere is put in as text, and never read as HTML.
 
-import { age, exact, moment, until } from '/words.js';
+import { age, exact, moment, shown, until } from '/words.js';
 
 /**
  * Makes an element. Attributes that are functions are listeners, those that are true stand without a value, and those that are
@@ -81,6 +81,9 @@ export function sentence(text) {
     return text.split('`').map((part, index) => (index % 2 ? h('code', {}, part) : part));
 }
 
+/** Why something was not done, and what to do. */
+export const explain = (error) => sentence(error.hint ? `${shown(error.message)} ${shown(error.hint)}` : shown(error.message));
+
 /** A button whose work may take a while, and may fail: then it says why, beside it. */
 export function button(label, work, attributes = {}) {
     const fault = h('span', { class: 'fault', role: 'alert' });
@@ -92,7 +95,7 @@ export function button(label, work, attributes = {}) {
             try {
                 await work();
             } catch (error) {
-                fault.textContent = error.hint ? `${error.message} ${error.hint}` : error.message;
+                put(fault, ...explain(error));
             } finally {
                 element.disabled = false;
             }

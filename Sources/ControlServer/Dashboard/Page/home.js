@@ -9,7 +9,7 @@ import { showTransfers } from '/transfers.js';
 import { count, moment, number, shown } from '/words.js';
 
 export function showHome() {
-    when(['status', 'why', 'devices'], showStep);
+    when(['status', 'why', 'devices', 'peers'], showStep);
     when(['peers', 'status', 'devices', 'versions'], showPeers);
     showDecisions();
     showTransfers();
@@ -61,6 +61,39 @@ const linkWords = {
     clock: 'Clocks agree', store: 'The disk takes writes',
 };
 
+const brokenWords = {
+    discovery: 'no other device is seen', address: 'no address is known', dial: 'it does not answer',
+    handshake: 'it does not prove who it is', pairing: 'it is not paired', session: 'no session is up',
+    vector: 'not both hold the same', bytes: 'attachments do not arrive', clock: 'clocks do not agree',
+    store: 'the disk does not take writes',
+};
+
+/** The links that lead to another device, each through those before it. */
+const pathWords = ['discovery', 'address', 'dial', 'handshake', 'pairing', 'session', 'vector'];
+
+/** True for a link behind a broken one: what holds for others says nothing of the device behind it. */
+const isBehind = (link, broken) => broken !== undefined && pathWords.includes(broken.link)
+    && pathWords.indexOf(link.link) > pathWords.indexOf(broken.link);
+
+/** The name of the device whose address a finding gives; `This device` has none. */
+function deviceAt(detail) {
+    const found = (state.peers ?? []).find((peer) => peer.id && peer.address && detail.split(/[\s,]/).includes(peer.address));
+    return found ? shown(deviceName(found.id)) : null;
+}
+
+/** What is broken, at which device, and when it was tried. */
+function brokenLink(broken, why) {
+    const name = deviceAt(broken.detail);
+    const last = [...why.errors].sort((one, other) => Date.parse(other.time) - Date.parse(one.time))[0];
+    const isTried = last !== undefined && ['dial', 'handshake', 'session'].includes(broken.link);
+    return h('p', {}, h('strong', {}, 'Broken link: '), name ? `${name}: ` : '',
+        h('span', { class: 'bad' }, brokenWords[broken.link] ?? broken.link), '. ', capital(shown(broken.detail)),
+        isTried ? ['. Last tried ', time(last.time)]
+            : broken.since ? [', ', time(broken.since, 'since')] : '', '.');
+}
+
+const capital = (text) => text.replace(/^[a-z]/, (letter) => letter.toUpperCase());
+
 function showStep() {
     if (!state.status || !state.why) return;
     const { why } = state;
@@ -70,17 +103,24 @@ function showStep() {
     if (element.textContent !== words) element.textContent = words;
     element.dataset.state = space().inStep ? (broken ? 'partly' : 'good') : 'bad';
     document.title = `${space().inStep ? '' : '• '}${words.split(/[;.]/)[0]} – ${shown(state.status.device.name)}`;
+    const isAlone = space().standings.length === 0;
     const cause = [];
-    if (broken) {
-        cause.push(h('p', {}, h('strong', {}, 'Broken link: '), `${linkWords[broken.link] ?? broken.link}? `,
-            h('span', { class: 'bad' }, 'No: '), shown(broken.detail), broken.since ? [', ', time(broken.since, 'since')] : '', '.'));
+    if (isAlone && broken?.link === 'pairing') {
+        cause.push(h('p', {}, 'To have everything on a second device, install Lanyard there. Then pair the two:'),
+            h('p', {}, h('a', { href: '#/devices' }, 'Pair a device'), sentence(' in this page, and type `lanyard pair` on the other one.')));
+    } else if (broken) {
+        cause.push(brokenLink(broken, why));
         if (why.nextAttempt) cause.push(h('p', { id: 'next' }, 'The agent tries again by itself ', time(why.nextAttempt, 'until'), '.'));
         if (why.hint) cause.push(h('p', { class: 'hint' }, sentence(why.hint)));
     }
     put(find('cause'), ...cause);
-    put(find('chain'), ...why.chain.map((link) => h('li', {
-        'data-state': link.ok ? 'good' : 'bad', title: shown(link.detail) },
-    h('span', { class: 'unseen' }, link.ok ? 'Yes: ' : 'No: '), linkWords[link.link] ?? link.link)));
+    // Without another device there is no link to it.
+    const links = isAlone ? why.chain.filter((link) => ['clock', 'store'].includes(link.link)) : why.chain;
+    put(find('chain'), ...links.map((link) => {
+        const found = !link.ok ? 'bad' : isBehind(link, broken) ? 'unknown' : 'good';
+        return h('li', { 'data-state': found, title: shown(link.detail) },
+            h('span', { class: 'unseen' }, { good: 'Yes: ', bad: 'No: ', unknown: 'Not known: ' }[found]), linkWords[link.link] ?? link.link);
+    }));
 }
 
 // Who is here?
@@ -111,9 +151,10 @@ const vias = { mdns: 'found by mDNS', static: 'typed', lastKnown: 'met there bef
 function showPeers() {
     if (!state.status || !state.peers || !state.devices) return;
     const peers = state.peers.filter((peer) => peer.id !== state.status.device.id);
-    drawMesh(find('mesh'), state.status.device, peers);
+    find('mesh').hidden = peers.length === 0;
+    if (peers.length > 0) drawMesh(find('mesh'), state.status.device, peers);
     if (peers.length === 0) {
-        put(find('peers'), h('p', { class: 'quiet' }, 'Nobody else yet. ', h('a', { href: '#/devices' }, 'Pair a device'), '.'));
+        put(find('peers'), h('p', { class: 'quiet' }, 'Only this device. ', h('a', { href: '#/devices' }, 'Pair a device'), '.'));
         return;
     }
     const rows = peers.map((peer) => ({
@@ -123,7 +164,7 @@ function showPeers() {
             peerState(peer),
             peer.paired ? lag(peer) : '',
             rtt(peer),
-            peer.lastSync || peer.id ? time(peer.lastSync ?? state.devices.find((each) => each.id === peer.id)?.lastSeen) : '',
+            peer.state === 'connected' ? 'now' : peer.lastSync || peer.id ? time(peer.lastSync ?? state.devices.find((each) => each.id === peer.id)?.lastSeen) : '',
             peer.address ? h('span', { title: vias[peer.via] ?? '' }, shown(peer.address)) : '',
         ],
     }));

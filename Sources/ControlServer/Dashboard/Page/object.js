@@ -40,10 +40,16 @@ export function openObject(body, collection, id) {
         }
     }
 
+    /** Of several values one is shown: a reader should know that there are others. */
+    function conflictNote(version) {
+        const isOpen = !version && (state.conflicts ?? []).some((each) => each.collection === collection && each.id === id);
+        return isOpen ? [h('p', { class: 'note' }, 'It has a conflict: ', h('a', { href: '#/' }, 'decide it under “What needs me?”'), '.')] : [];
+    }
+
     function drawFields(object, version) {
         const touched = new Set(version ? view.versions[view.at].steps.map((step) => String(step.field).split('.')[0]) : []);
         const entries = Object.entries(object.fields);
-        put(now, entries.length === 0 ? h('p', { class: 'quiet' }, 'It has no fields.') : h('dl', { class: 'object' },
+        put(now, ...conflictNote(version), entries.length === 0 ? h('p', { class: 'quiet' }, 'It has no fields.') : h('dl', { class: 'object' },
             entries.flatMap(([key, value]) => [
                 h('dt', { class: touched.has(key) ? 'touched' : null }, shown(key), ' ', h('button', {
                     type: 'button', class: 'small', 'data-blame': key, 'aria-label': `Who wrote ${shown(key)}?` }, 'Who wrote this?')),
@@ -127,6 +133,7 @@ export function openObject(body, collection, id) {
     return {
         close: () => stop.abort(),
         changed: (changes) => { if (changes.some((each) => each.collection === collection && each.id === id)) again(); },
+        decided: again,
         // Bytes of an attachment came, or come.
         moved: () => {
             const next = JSON.stringify([state.status.transfers, state.status.spaces[0].incomplete]);

@@ -1,7 +1,7 @@
 // Pairing by digits: each screen shows six, and asks for those of the other.
 
 import { lines, send } from '/agent.js';
-import { h, put, sentence, time } from '/elements.js';
+import { explain, h, put, sentence, time } from '/elements.js';
 import { shown } from '/words.js';
 
 const vias = { mdns: 'found by mDNS', address: 'at the address given', incoming: 'it called' };
@@ -42,7 +42,7 @@ export function pairing() {
             if (!isOver && !own.signal.aborted) rest(h('p', { class: 'fault' }, 'The agent ended the pairing.'));
         } catch (error) {
             if (own.signal.aborted) return;
-            rest(h('p', { class: 'fault' }, error.status === 404 ? 'This agent does not pair by digits.' : `${error.message} ${error.hint ?? ''}`));
+            rest(h('p', { class: 'fault' }, error.status === 404 ? 'This agent does not pair by digits.' : explain(error)));
         }
     }
 
@@ -79,7 +79,7 @@ export function pairing() {
             try {
                 await send('PUT', '/v1/pairing/device', { device: device.id ?? device.name });
             } catch (error) {
-                fault.textContent = `${error.message} ${error.hint}`;
+                put(fault, ...explain(error));
             }
         };
         const ready = devices.filter((device) => device.id);
@@ -114,7 +114,7 @@ export function pairing() {
                 try {
                     await send('PUT', '/v1/pairing/code', { code: typed });
                 } catch (error) {
-                    fault.textContent = `${error.message} ${error.hint}`;
+                    put(fault, ...explain(error));
                 } finally {
                     enter.disabled = false;
                 }

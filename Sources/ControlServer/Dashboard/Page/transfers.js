@@ -77,7 +77,13 @@ function show() {
         items.push({ key: 'waiting', signature: text, make: () => h('p', { class: 'moving' }, text) });
     }
     if (items.length === 0) {
-        items.push({ key: 'none', signature: '', make: () => h('p', { class: 'quiet' }, 'Nothing: all that connected devices have is here, and all of this device is there.') });
+        const waiting = state.status.spaces[0].standings.filter((each) => !each.connected && each.unsent);
+        const text = waiting.length > 0
+            ? `Nothing moves. Waiting: ${waiting.slice(0, 3).map((each) => `${count(each.unsent, 'change')} for ${shown(each.name)}`).join(', ')}`
+                + `${waiting.length > 3 ? `, and for ${count(waiting.length - 3, 'more device')}` : ''}.`
+            : state.peers.some((peer) => peer.paired && peer.state === 'connected') ? 'Nothing: all that connected devices have is here, and all of this device is there.'
+            : 'Nothing: no other device is connected.';
+        items.push({ key: 'none', signature: text, make: () => h('p', { class: 'quiet' }, text) });
     }
     keep(find('transfers'), items);
 }
