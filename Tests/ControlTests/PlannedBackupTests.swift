@@ -105,6 +105,16 @@ import Testing
         }
     }
 
+    @Test func `of several within a second the newest is the one that stays`() async throws {
+        try await withShell { lanyard in
+            #expect(try await lanyard("backup", "--to", lanyard.folder, "--every", "1d", "--keep", "1").exitCode == 0)
+            for _ in 0..<4 {
+                let made = try #require(try await lanyard.server.client.backUpNow().lastGood)
+                #expect(lanyard.names.map { "\(lanyard.folder)/\($0)" } == [made.file])
+            }
+        }
+    }
+
     @Test func `a folder in which nothing can be written is refused before there is a plan`() async throws {
         try await withShell { lanyard in
             let run = try await lanyard("backup", "--to", "/proc/self", "--every", "1d", "--json")

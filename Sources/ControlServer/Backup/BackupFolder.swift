@@ -71,12 +71,10 @@ final class BackupFolder: Sendable {
     /// Gives a checked file its name, durably. Returns the path.
     func publish(_ file: BackupFile, time: Timestamp) throws(ControlError) -> String {
         let wanted = name(time)
-        var final = wanted
-        var number = 1
-        while faccessat(descriptor, final, F_OK, AT_SYMLINK_NOFOLLOW) == 0 {
-            number += 1
-            final = wanted.dropLast(Self.suffix.count) + "-\(number)" + Self.suffix
-        }
+        // Behind all of the same second, also where an earlier one was removed: rotation goes by this order.
+        let same = names().compactMap { Made($0, prefix) }.filter { $0.time == Made(wanted, prefix)?.time }
+        let number = (same.map(\.number).max() ?? 0) + 1
+        let final = number == 1 ? wanted : wanted.dropLast(Self.suffix.count) + "-\(number)" + Self.suffix
         guard renameat(descriptor, file.name, descriptor, final) == 0, fsync(descriptor) == 0 else { throw failure() }
         return path.hasSuffix("/") ? path + final : "\(path)/\(final)"
     }
@@ -109,8 +107,8 @@ final class BackupFolder: Sendable {
             let isTime =
                 time.count == form.count
                 && zip(time, form).allSatisfy { $1 == "d" ? $0.isASCII && $0.isNumber : $0 == $1 }
-            let number = further.isEmpty ? 1 : further.first == "-" ? Int(further.dropFirst()) : nil
-            guard isTime, let number, number >= 1 else { return nil }
+            let number = further.isEmpty ? 1 : Int(further.dropFirst()) ?? 0
+            guard isTime, further.isEmpty || number > 1 && further == "-\(number)" else { return nil }
             (self.name, self.time, self.number) = (name, time, number)
         }
 

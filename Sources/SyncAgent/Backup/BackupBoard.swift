@@ -10,7 +10,7 @@ package final class BackupBoard: Sendable {
         package var isConfigured: Bool
         package var record: BackupRecord
         package var isRunning: Bool
-        /// The number of tries that have ended since the agent started, also of plans that were replaced.
+        /// The number of tries of the plan that have ended since the agent started.
         package var tries: UInt64
         /// A backup is wanted now.
         package var isAsked: Bool
@@ -88,8 +88,8 @@ package final class BackupBoard: Sendable {
     package func end(_ plan: BackupPlan, _ outcome: Result<BackupRecord.Good, BackupRecord.Failure>?) {
         state.withLock { view in
             view.isRunning = false
-            view.tries += 1
             guard view.plan?.directory == plan.directory else { return }
+            view.tries += 1
             guard let outcome else { return }
             switch outcome {
             case .success(let good):
