@@ -63,6 +63,8 @@ import Testing
             #expect(try object(away)["connected"] as? Bool == false)
             #expect(try object(away)["rttMilliseconds"] is NSNull)
             #expect(away.errors.contains(#""code":"unreachable""#) && away.errors.contains("lanyard why attic"))
+            let own = try await CommandRun.lanyard(["ping", server.live.shortID], socket: server.socketPath)
+            #expect(own.exitCode == 2 && own.errors.contains("is this device itself"), "\(own.errors)")
             let unknown = try await CommandRun.lanyard(["ping", "cellar"], socket: server.socketPath)
             #expect(unknown.exitCode == 3 && unknown.output.isEmpty)
             #expect(unknown.errors.contains("lanyard peers"))

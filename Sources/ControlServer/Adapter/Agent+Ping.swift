@@ -56,6 +56,11 @@ extension Agent {
         let view: PeerView
         do throws(ControlError) { view = try peer(text, in: now) } catch {
             guard error.code == .unknownPeer else { throw error }
+            guard text != now.name, text != "\(now.own)", text.uppercased() != now.own.shortID else {
+                throw ControlError(
+                    .invalidArgument, "\"\(text)\" is this device itself.",
+                    hint: "Name another one: lanyard peers lists them.")
+            }
             throw now.strangers.contains { Self.isMeant($0, by: text) } ? Self.isUnpaired(text) : Self.isNotThere(text)
         }
         guard let device = view.device else { throw Self.isUnpaired(text) }

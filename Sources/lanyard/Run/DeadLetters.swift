@@ -49,8 +49,8 @@ final class DeadLetters {
     /// Makes the folder, and holds it for as long as this value lives. Throws `already_running` while another run holds it: two
     /// would do each event twice.
     ///
-    /// - Parameter isForRetry: letters are tried again, which goes on beside a run that reads the stream: an event with a letter
-    ///   is acknowledged, and comes to no other.
+    /// - Parameter isForRetry: letters are tried again, beside a run that reads the stream. An event with a letter is acknowledged;
+    ///   if that was lost, it may run on both sides, as any event may run again after a crash.
     func open(isForRetry: Bool) throws(ControlError) {
         var path = ""
         for part in folder.split(separator: "/") {

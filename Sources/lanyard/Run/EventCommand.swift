@@ -46,9 +46,9 @@ final class EventCommand: Sendable {
         let limit = timeout.milliseconds
         let timer = Task { [self] in
             try await Task.sleep(for: .milliseconds(limit))
-            end(SIGTERM) { $0.isOverdue = true }
+            end(SIGTERM, only: group) { $0.isOverdue = true }
             try await Task.sleep(for: .milliseconds(Self.graceMilliseconds))
-            end(SIGKILL) { _ in }
+            end(SIGKILL, only: group) { _ in }
         }
         let (status, last) = await withCheckedContinuation { continuation in
             waiting.async { [self] in continuation.resume(returning: waitUntilExit(group)) }
@@ -61,9 +61,10 @@ final class EventCommand: Sendable {
         return code == 0 ? .done : .failed("exit \(code)")
     }
 
-    private func end(_ signal: Int32, _ change: (inout State) -> Void) {
+    /// - Parameter meant: the group that is meant; nil for the one that runs now. A late timer does not meet the next command.
+    private func end(_ signal: Int32, only meant: pid_t? = nil, _ change: (inout State) -> Void) {
         state.withLock { state in
-            guard let group = state.group else { return }
+            guard let group = state.group, meant == nil || meant == group else { return }
             change(&state)
             kill(-group, signal)
         }
