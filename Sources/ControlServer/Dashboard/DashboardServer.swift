@@ -11,17 +11,15 @@ package import SyncAgent
 ///
 /// Run it in the agent's service group. It is a convenience: where it cannot listen, the agent goes on, and `status` says why.
 package struct DashboardServer: Service {
+    private static let option = "dashboard"
     /// The code of the warning that the server could not listen.
-    static let failureCode = "dashboard_unavailable"
+    static let failureCode = OptionalListener.failureCode(of: option)
 
-    private let agent: Agent
-    private let address: AgentConfiguration.ListenAddress
+    private let listener: OptionalListener
     private let access: DashboardAccess
     private let responder: ControlResponder
     private let connections: ControlConnections
     private let patience: TimeAmount
-    private let eventLoopGroup: any EventLoopGroup
-    private let logger: Logger
     private let onListening: @Sendable () -> Void
 
     /// - Parameters:
@@ -34,14 +32,12 @@ package struct DashboardServer: Service {
         eventLoopGroup: any EventLoopGroup, logger: Logger, connectionLimit: Int = 64,
         patience: TimeAmount = .seconds(30), onListening: @escaping @Sendable () -> Void = {}
     ) {
-        self.agent = agent
-        self.address = address
+        listener = OptionalListener(
+            option: Self.option, agent: agent, address: address, eventLoopGroup: eventLoopGroup, logger: logger)
         self.access = access
         responder = ControlResponder(agent: agent, logger: logger, dashboard: access)
         connections = ControlConnections(limit: connectionLimit)
         self.patience = patience
-        self.eventLoopGroup = eventLoopGroup
-        self.logger = logger
         self.onListening = onListening
     }
 
@@ -50,24 +46,6 @@ package struct DashboardServer: Service {
 
     /// Returns after a graceful shutdown.
     package func run() async throws {
-        do {
-            try await serve()
-        } catch {
-            logger.warning("The dashboard cannot listen.", metadata: ["listen.address": "\(address)"])
-            agent.addStartWarning(
-                .init(
-                    code: Self.failureCode,
-                    message: "The dashboard cannot listen at \(address): \(Self.reason(error)).",
-                    hint: "Stop the other program, or choose another port with lanyardd --dashboard PORT."))
-            try? await gracefulShutdown()
-        }
-    }
-
-    private static func reason(_ error: any Error) -> String {
-        (error as? IOError).map { String(cString: strerror($0.errnoCode)) } ?? "the host has no address"
-    }
-
-    private func serve() async throws {
         let (access, connections, onListening) = (access, connections, onListening)
         let channel = DashboardChannel(connections: connections, patience: patience) {
             [self] request, writer, channel in
@@ -76,29 +54,21 @@ package struct DashboardServer: Service {
             let response = await answer(request, at: channel.localAddress)
             try await writer.write(response: response.head, body: response.body)
         }
-        if !address.isLoopback { agent.addStartWarning(exposure) }
-        var quiet = logger
-        quiet.logLevel = max(logger.logLevel, .warning)
-        let server = channel.server(
-            configuration: ServerConfiguration(address: .hostname(address.host, port: Int(address.port))),
-            onServerRunning: { channel in
-                try? await channel.eventLoop.submit {
-                    try channel.pipeline.syncOperations.addHandler(
-                        AcceptBackoffHandler(shouldForwardIOErrorCaught: false), position: .first)
-                }.get()
-                access.listens(at: channel.localAddress?.port ?? 0) { connections.closeAll() }
-                onListening()
-            }, eventLoopGroup: eventLoopGroup, logger: quiet)
-        try await server.run()
+        if !listener.address.isLoopback { listener.agent.addStartWarning(exposure) }
+        try await listener.run(channel) { channel in
+            access.listens(at: channel.localAddress?.port ?? 0) { connections.closeAll() }
+            onListening()
+        }
     }
 
     private var exposure: Agent.Warning {
         .init(
             code: "dashboard_exposed",
-            message: "The dashboard is open to the network at \(address), over plain HTTP: a listener on the way can "
+            message:
+                "The dashboard is open to the network at \(listener.address), over plain HTTP: a listener on the way can "
                 + "read what it shows, and act in place of a browser that is signed in.",
             hint: "On a network that you do not trust, give --dashboard the port alone, and reach it through: "
-                + "ssh -L \(address.port):127.0.0.1:\(address.port) HOST")
+                + "ssh -L \(listener.address.port):127.0.0.1:\(listener.address.port) HOST")
     }
 
     private func answer(_ request: Request, at local: SocketAddress?) async -> Response {

@@ -12,15 +12,8 @@ package import SyncAgent
 /// Run it in the agent's service group. It is a convenience: where it cannot listen, the agent goes on, and `status`
 /// says why.
 package struct MetricsServer: Service {
-    /// The code of the warning that the server could not listen.
-    static let failureCode = "metrics_unavailable"
-
-    private let agent: Agent
-    private let address: AgentConfiguration.ListenAddress
-    private let reader: MetricsReader
+    private let listener: OptionalListener
     private let channel: MetricsChannel
-    private let eventLoopGroup: any EventLoopGroup
-    private let logger: Logger
     private let onListening: @Sendable (Int) -> Void
 
     /// - Parameters:
@@ -32,12 +25,9 @@ package struct MetricsServer: Service {
         connectionLimit: Int = 16, patience: TimeAmount = .seconds(10),
         onListening: @escaping @Sendable (Int) -> Void = { _ in }
     ) {
-        self.agent = agent
-        self.address = address
+        listener = OptionalListener(
+            option: "metrics", agent: agent, address: address, eventLoopGroup: eventLoopGroup, logger: logger)
         let reader = MetricsReader(agent: agent)
-        self.reader = reader
-        self.eventLoopGroup = eventLoopGroup
-        self.logger = logger
         self.onListening = onListening
         let isLocal = address.isLoopback
         channel = MetricsChannel(limit: connectionLimit, patience: patience) { request in
@@ -47,38 +37,7 @@ package struct MetricsServer: Service {
 
     /// Returns after a graceful shutdown.
     package func run() async throws {
-        do {
-            try await serve()
-        } catch {
-            logger.warning("The metrics cannot listen.", metadata: ["listen.address": "\(address)"])
-            agent.addStartWarning(
-                .init(
-                    code: Self.failureCode,
-                    message: "The metrics cannot listen at \(address): \(Self.reason(error)).",
-                    hint: "Stop the other program, or choose another port with lanyardd --metrics PORT."))
-            try? await gracefulShutdown()
-        }
-    }
-
-    private static func reason(_ error: any Error) -> String {
-        (error as? IOError).map { String(cString: strerror($0.errnoCode)) } ?? "the host has no address"
-    }
-
-    private func serve() async throws {
-        var quiet = logger
-        quiet.logLevel = max(logger.logLevel, .warning)
-        let onListening = onListening
-        let server = channel.server(
-            configuration: ServerConfiguration(address: .hostname(address.host, port: Int(address.port))),
-            onServerRunning: { channel in
-                // Out of descriptors: try again in a second. Unheard, the error would end the server.
-                try? await channel.eventLoop.submit {
-                    try channel.pipeline.syncOperations.addHandler(
-                        AcceptBackoffHandler(shouldForwardIOErrorCaught: false), position: .first)
-                }.get()
-                onListening(channel.localAddress?.port ?? 0)
-            }, eventLoopGroup: eventLoopGroup, logger: quiet)
-        try await server.run()
+        try await listener.run(channel) { [onListening] channel in onListening(channel.localAddress?.port ?? 0) }
     }
 
     /// Returns the answer to a request; its body is not read.
