@@ -7,7 +7,6 @@ hostile names. In a rig of three nodes, as root.
 Takes the rig that is up (RIG=name), or brings one up and down. Figures are printed; only bounds that the page promises are checked.
 """
 
-import argparse
 import json
 import os
 import pathlib
@@ -16,8 +15,7 @@ import sys
 import tempfile
 import time
 
-from notes import picture, show, together
-from rig_nodes import DRIVER_PORT, RIG, STATE, Node, rig
+from rig_nodes import DRIVER_PORT, STATE, Node, picture, rig, show, tell, together
 from webdriver import ENTER
 
 PORT = 8384
@@ -403,6 +401,7 @@ def sizes(one, two, three, options=None):
             for scheme in ("light", "dark"):
                 one.browser.command("Emulation.setEmulatedMedia", features=[{"name": "prefers-color-scheme", "value": scheme}])
                 if options and options.picture:
+                    os.makedirs(options.picture, exist_ok=True)
                     one.browser.picture(f"{options.picture}/{name}-{width}-{scheme}.png")
     landmarks = one.browser.run("return ['header', 'nav', 'main', '[role=status]'].map((each) => document.querySelectorAll(each).length > 0)")
     assert landmarks == [True] * 4, landmarks
@@ -426,47 +425,13 @@ def signed_out(one, two, three):
     two.says("In step with all", within=20)
 
 
-def main():
-    parser = argparse.ArgumentParser(description=__doc__.splitlines()[0])
-    parser.add_argument("--picture", metavar="FOLDER", help="save pictures of each view at 360, 900 and 1,600 pixels, dark and light")
-    parser.add_argument("--keep", action="store_true", help="leave the rig up")
-    parser.add_argument("--only", action="append", default=[], metavar="STORY", choices=[name for name, _, _ in STORIES])
-    options = parser.parse_args()
-    if os.geteuid() != 0:
-        # Entering the network of a node needs root, as deploy/rig does.
-        os.execvp("sudo", ["sudo", "env", f"RIG={RIG}", sys.executable, *sys.argv])
-    if options.picture:
-        os.makedirs(options.picture, exist_ok=True)
-    try:
-        rig("list")
-        is_own = False
-    except AssertionError:
-        rig("up", "3")
-        is_own = not options.keep
-    nodes = [Page(number) for number in (1, 2, 3)]
-    failures = count = 0
-    try:
-        together(*(node.begin for node in nodes))
-        for name, sentence, tell in STORIES:
-            if options.only and name not in options.only:
-                continue
-            print(sentence, flush=True)
-            count += 1
-            try:
-                for node in nodes:
-                    node.go("#/")
-                tell(*nodes, **({"options": options} if name == "sizes" else {}))
-            except Exception as fault:
-                failures += 1
-                print(f"    FAILED: {type(fault).__name__}: {fault}", flush=True)
-    finally:
-        for node in nodes:
-            node.end()
-        if is_own:
-            rig("down")
-    print(f"{count - failures} passed, {failures} failed")
-    return 1 if failures else 0
+def go_home(nodes):
+    for node in nodes:
+        node.go("#/")
 
 
 if __name__ == "__main__":
-    sys.exit(main())
+    sys.exit(
+        tell(
+            STORIES, Page, ("FOLDER", "save pictures of each view at 360, 900 and 1,600 pixels, dark and light"),
+            __doc__.splitlines()[0], before=go_home, shown="sizes"))

@@ -7,21 +7,14 @@ Takes the rig that is up (RIG=name), or brings one up and down. Figures are prin
 are checked.
 """
 
-import argparse
 import json
-import math
-import os
 import pathlib
-import random
 import statistics
-import struct
 import sys
 import tempfile
-import threading
 import time
-import zlib
 
-from rig_nodes import RIG, Node, rig
+from rig_nodes import Node, picture, rig, show, tell, together
 from webdriver import BACKSPACE, CONTROL, ENTER, SHIFT
 
 STORIES = []
@@ -35,31 +28,8 @@ def story(sentence):
     return keep
 
 
-def together(*works):
-    """Does several things at once, and raises what one of them raised."""
-    faults = []
-
-    def run(work):
-        try:
-            work()
-        except BaseException as fault:
-            faults.append(fault)
-
-    threads = [threading.Thread(target=run, args=(work,)) for work in works]
-    for thread in threads:
-        thread.start()
-    for thread in threads:
-        thread.join()
-    if faults:
-        raise faults[0]
-
-
 def percentile(values, fraction):
     return sorted(values)[min(len(values) - 1, int(len(values) * fraction))]
-
-
-def show(name, value):
-    print(f"    {name}: {value}", flush=True)
 
 
 # Notes that are there already: (text, tags).
@@ -206,36 +176,6 @@ def alone(one, two, three):
 
 
 # Pictures and the bin
-
-
-def picture(width=480, height=320):
-    """A PNG of a lake in the evening. Its grain does not compress, so that sending it shows in the counters."""
-    chance = random.Random(7)
-    shore, sun, radius = height * 3 // 5, (width * 2 // 3, height * 3 // 8), height // 8
-    rows = bytearray()
-    for y in range(height):
-        rows.append(0)
-        for x in range(width):
-            hill = shore - 26 - int(22 * math.sin(x / 61) + 12 * math.sin(x / 23 + 1))
-            if y >= shore:
-                depth = (y - shore) / (height - shore)
-                glint = 60 if abs(x - sun[0]) < 26 - 12 * depth and (y // 3) % 2 else 0
-                color = (70 - 40 * depth + glint, 110 - 50 * depth + glint, 140 - 50 * depth + glint / 2)
-            elif y > hill:
-                color = (44, 74, 78)
-            elif (x - sun[0]) ** 2 + (y - sun[1]) ** 2 < radius**2:
-                color = (255, 236, 190)
-            else:
-                height_part = y / shore
-                color = (116 + 124 * height_part, 150 + 40 * height_part, 190 - 50 * height_part)
-            grain = chance.randrange(8)
-            rows += bytes(min(255, int(part) + grain) for part in color)
-
-    def chunk(kind, content):
-        return struct.pack(">I", len(content)) + kind + content + struct.pack(">I", zlib.crc32(kind + content))
-
-    header = struct.pack(">IIBBBBB", width, height, 8, 2, 0, 0, 0)
-    return b"\x89PNG\r\n\x1a\n" + chunk(b"IHDR", header) + chunk(b"IDAT", zlib.compress(bytes(rows), 6)) + chunk(b"IEND", b"")
 
 
 IMAGES = "return Array.from(document.querySelectorAll('#pictures img')).filter((image) => image.naturalWidth > 0).length"
@@ -409,44 +349,8 @@ def ten_thousand(one, two, three, count=10_000):
     measure_letters(one, two)
 
 
-def main():
-    parser = argparse.ArgumentParser(description=__doc__.splitlines()[0])
-    parser.add_argument("--picture", metavar="FILE", help="save a picture of the page with two people in it")
-    parser.add_argument("--keep", action="store_true", help="leave the rig up")
-    parser.add_argument("--only", action="append", default=[], metavar="STORY", choices=[name for name, _, _ in STORIES])
-    options = parser.parse_args()
-    if os.geteuid() != 0:
-        # Entering the network of a node needs root, as deploy/rig does.
-        os.execvp("sudo", ["sudo", "env", f"RIG={RIG}", sys.executable, *sys.argv])
-    try:
-        rig("list")
-        is_own = False
-    except AssertionError:
-        rig("up", "3")
-        is_own = not options.keep
-    nodes = [Node(number) for number in (1, 2, 3)]
-    failures = count = 0
-    try:
-        together(*(node.begin for node in nodes))
-        put_earlier(nodes[0])
-        for name, sentence, tell in STORIES:
-            if options.only and name not in options.only:
-                continue
-            print(sentence, flush=True)
-            count += 1
-            try:
-                tell(*nodes, **({"options": options} if name == "presence" else {}))
-            except Exception as fault:
-                failures += 1
-                print(f"    FAILED: {type(fault).__name__}: {fault}", flush=True)
-    finally:
-        for node in nodes:
-            node.end()
-        if is_own:
-            rig("down")
-    print(f"{count - failures} passed, {failures} failed")
-    return 1 if failures else 0
-
-
 if __name__ == "__main__":
-    sys.exit(main())
+    sys.exit(
+        tell(
+            STORIES, Node, ("FILE", "save a picture of the page with two people in it"), __doc__.splitlines()[0],
+            begin=lambda nodes: put_earlier(nodes[0]), shown="presence"))
