@@ -4,7 +4,7 @@ agents of a rig of three and evaluates the rules that ship.
 
     RIG=rig deploy/rig up 3 && Tests/monitoring/alerts.py [ALERT…]
 
-The rules are those of the file but for their times: nobody waits for an hour here. FASTER has each replacement, and one whose
+The rules are those of the file but for their times: no run waits for an hour here. FASTER has each replacement, and one whose
 original is not in the file any more fails. What no fault makes is shown by promtool's unit tests alone (NOT_HERE)."""
 import http.client
 import http.server

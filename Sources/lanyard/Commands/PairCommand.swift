@@ -7,7 +7,7 @@ struct Pair: AsyncParsableCommand {
         abstract: "Pair with another device by the codes on both screens.",
         discussion: """
             Type it on both devices. Each finds the other and shows six digits; on each, type the digits of the other \
-            screen. It is open for two minutes. In a script, or where nobody sits: lanyard invite.
+            screen. It is open for two minutes. In a script, or for a machine without a screen: lanyard invite.
             """)
     @Argument(help: "The device: its name, the beginning of its id, or HOST:PORT. Any that pairs when left out.")
     var device: String?

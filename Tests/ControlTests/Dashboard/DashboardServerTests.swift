@@ -113,7 +113,7 @@ import Testing
                 try await dashboard.request("GET", "/program.js", cookie), try await dashboard.request("GET", link),
                 try await dashboard.request("GET", "/v1/version", cookie),
                 try await dashboard.request("GET", "/v1/version"),
-                try await dashboard.request("GET", "/v1/why?target=nobody", cookie),
+                try await dashboard.request("GET", "/v1/why?target=unknown", cookie),
                 try await dashboard.request("GET", "/", host: "evil.example"),
             ]
             for answer in answers {

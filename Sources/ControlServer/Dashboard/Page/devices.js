@@ -1,4 +1,4 @@
-// Devices: who let whom in, when they were seen last, and what a person decides about them.
+// Devices: by which device each was let in, when it was seen last, and what a person decides about it.
 
 import { deviceName, send, path, state, when } from '/agent.js';
 import { retire } from '/decisions.js';
