@@ -83,8 +83,7 @@ make_debian() {
     mkdir -p "$(dirname "$archive")"
     log=$(mktemp)
     printf -v packages '%s,' ca-certificates "${@:2}"
-    mmdebstrap --variant=apt --include="${packages%,}" bookworm "$archive.fresh" \
-        'deb http://deb.debian.org/debian bookworm main' --format=tar >"$log" 2>&1 </dev/null ||
+    mmdebstrap --variant=apt --include="${packages%,}" --format=tar bookworm "$archive.fresh" >"$log" 2>&1 </dev/null ||
         { tail -n 5 "$log" >&2 && rm -f "$log" "$archive.fresh" && die "mmdebstrap failed: see above"; }
     rm -f "$log"
     mv "$archive.fresh" "$archive"
