@@ -17,10 +17,11 @@ final class Terminal {
         process = Process()
         let words = ["deploy/rig", "exec", "\(node.number)", "--"] + command
         process.executableURL = URL(filePath: "/usr/bin/env")
-        process.arguments =
-            isTeletype
-            ? ["script", "--quiet", "--flush", "--return", "--command", words.joined(separator: " "), "/dev/null"]
-            : words
+        // A shell that starts the tests in the background has them ignore Ctrl-C; a command at a keyboard does not.
+        let asAtKeyboard = [
+            "script", "--quiet", "--flush", "--return", "--command", words.joined(separator: " "), "/dev/null",
+        ]
+        process.arguments = ["--default-signal=INT"] + (isTeletype ? asAtKeyboard : words)
         process.environment = ProcessInfo.processInfo.environment.merging(Rig.environment) { _, new in new }
         process.currentDirectoryURL = Shell.root
         for name in ["output", "errors"] { try Data().write(to: folder.appending(path: name)) }
