@@ -185,6 +185,22 @@ struct StateTransferTests {
         #expect(states(talk).isEmpty)
     }
 
+    @Test func `a stream is given up once its changes came from another peer`() throws {
+        var author = Author(1)
+        var (talk, id, segment) = meeting(&author)
+        talk.hear(.received(id, .stateOffer(Frame.StateOffer(space: .home)), bytes: 20))
+        let state = try #require(begun(talk))
+        talk.hear(.state(.begun(state, since: VersionVector(), stagedEvents: VersionVector(), hasObjects: false)))
+        let other = talk.accept(2, features: Self.state)
+        talk.hear(.received(other, segment.have, bytes: 100))
+        talk.hear(.received(other, segment.push(), bytes: 500))
+        #expect(states(talk).isEmpty, "not before they are durable")
+        talk.persist()
+        #expect(talk.sent(id).contains(.credit(Frame.Credit(wantID: state.rawValue, bytes: 0, cancel: true))))
+        #expect(states(talk) == [.discard])
+        #expect(talk.core.load.stateBytes == 0)
+    }
+
     @Test func `a session that ends takes its stream along, and what was refused is forgotten`() throws {
         var author = Author(1)
         var (talk, id, state) = try streaming(&author)

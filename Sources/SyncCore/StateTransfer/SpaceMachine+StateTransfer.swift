@@ -24,6 +24,8 @@ extension SpaceMachine {
     mutating func planState(_ step: inout CoreStep) {
         stateSender.passDeadlines(&step)
         passIntakeDeadline(&step)
+        // The rest came as changes, from peers that have a faster link perhaps.
+        if stateReceiver.isArriving, isCaughtUp, !isIncomplete { stateReceiver.restart(&step) }
         stateReceiver.goOn(mayJoin: !receiver.isPersisting && !forks.isTakingBack, &step)
         forgetOldOffers()
         // In this order: asking ends a wait that is over, and its deadline with it.

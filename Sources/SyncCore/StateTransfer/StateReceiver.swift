@@ -70,6 +70,9 @@ struct StateReceiver: Sendable {
 
     func isTaking(_ id: StateID) -> Bool { intake?.id == id }
 
+    /// True until all of the state is staged.
+    var isArriving: Bool { intake?.phase == .beginning || intake?.phase == .streaming }
+
     /// The connection of the peer that hands the state.
     var source: ConnectionID? { intake?.connection }
 
@@ -264,7 +267,7 @@ struct StateReceiver: Sendable {
         return source
     }
 
-    /// Discards the intake, since what was asked for is not enough any more. A state that is being joined is judged by the
+    /// Discards the intake, since what was asked for is not enough any more, or is needed no more. A state that is being joined is judged by the
     /// store.
     mutating func restart(_ step: inout CoreStep) {
         guard let intake, intake.phase != .joining else { return }
