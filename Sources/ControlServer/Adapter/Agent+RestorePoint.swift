@@ -151,13 +151,15 @@ extension Agent {
         let objects = try read { () throws(StoreError) in
             try store.changedObjects(of: nil, space: .home, after: position, limit: Self.window)
         }.filter { $0.position <= end }
-        let members = try read { () throws(StoreError) in try store.members() }
+        let (members, pasts) = try read { () throws(StoreError) in
+            (try store.members(), try store.pasts(of: objects.map(\.key), writtenAfter: time, space: .home))
+        }
         var window = RestoreWindow(examined: objects.count, last: objects.last?.position)
         var kept: [RestorePointResponse.Kept] = []
         // Snapshots belong to streams, which stay.
         for object in objects where object.key.collection != SnapshotRecord.collection {
             let name = object.key.name
-            let past = try keptPast(of: name)
+            guard let past = pasts[object.key] else { continue }
             guard past.changes.contains(where: { $0.wallMilliseconds > time }) || past.beginning != nil else {
                 continue
             }

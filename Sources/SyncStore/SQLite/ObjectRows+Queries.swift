@@ -246,6 +246,18 @@ extension ObjectRows {
         return found
     }
 
+    /// True if a stored segment that writes to the object was ended after that time. A stamp is never before its author's clock, so
+    /// otherwise no change to it has a later time either.
+    func isWritten(_ key: ObjectKey, after milliseconds: Int64) throws(StoreError) -> Bool {
+        guard let object = try objectRow(key) else { return false }
+        let last = try access.first(
+            "SELECT max(segment.last_stamp) FROM touch JOIN segment ON segment.id = touch.segment WHERE touch.object = ?",
+            .integer(object)
+        ) { row throws(StoreError) in row.isNull(0) ? nil : LogRows.stamp(row.integer(0)) }
+        guard let last, let last else { return false }
+        return last.milliseconds > milliseconds
+    }
+
     /// Every operation on the object, in the order in which they arrived here.
     func touches(of key: ObjectKey) throws(StoreError) -> [PastOperation] {
         var touches: [PastOperation] = []

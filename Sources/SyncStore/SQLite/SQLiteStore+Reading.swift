@@ -165,6 +165,26 @@ extension SQLiteStore {
         return touches.filter { !cuts.isVoid($0.origin.dot) }
     }
 
+    /// Returns the pasts of those of the objects that were written to after that time, or of which not all changes are stored.
+    /// What their authors had seen is read once for all.
+    package func pasts(
+        of keys: [ObjectKey], writtenAfter milliseconds: Int64, space: SpaceID
+    ) throws(StoreError) -> [ObjectKey: ObjectPast] {
+        let cuts = try cuts
+        return try readLog(space) { rows throws(StoreError) in
+            let objects = ObjectRows(rows, sharesContexts: true)
+            let beginnings = BeginningRows(objects)
+            var pasts: [ObjectKey: ObjectPast] = [:]
+            for key in keys {
+                let beginning = try beginnings.beginning(of: key)
+                if beginning == nil, try !objects.isWritten(key, after: milliseconds) { continue }
+                let touches = try objects.touches(of: key).filter { !cuts.isVoid($0.origin.dot) }
+                pasts[key] = ObjectPast(touches, from: beginning)
+            }
+            return pasts
+        } ?? [:]
+    }
+
     /// Reads every page (SQLite's integrity_check): for `doctor --deep`, and slow on a large store.
     /// - Throws: `corrupt` with the first finding.
     package func checkIntegrity() throws(StoreError) {
