@@ -64,6 +64,7 @@ struct StatusText {
         lines += [
             "", row("device", "\(style.strong(shown(status.device.name)))  \(status.device.shortID)"),
             row("agent", "lanyard \(shown(status.version)), up \(TimeText.length(seconds: status.uptimeSeconds))"),
+            row("address", addresses),
             row("discovery", discovery),
             row(
                 "peers",
@@ -87,6 +88,15 @@ struct StatusText {
         case .running: style.good("running") + (status.discovery.instance.map { " as \(shown($0))" } ?? "")
         case .unavailable: style.careful("unavailable") + " (see: lanyard doctor)"
         case .off: "off (devices are dialled at addresses given with: lanyard peers add)"
+        }
+    }
+
+    /// Where another device can be told to look for this one.
+    private var addresses: String {
+        switch status.addresses {
+        case nil: "not known (restart the agent after an upgrade)"
+        case []?: style.careful("none") + " (no network; see: lanyard doctor)"
+        case let all?: all.map { shown($0) }.joined(separator: "  ")
         }
     }
 
