@@ -149,7 +149,7 @@ import Testing
                             "uptimeSeconds", "version", "warnings",
                         ]
                     ),
-                    (["--json", "why"], ["chain", "errors", "hint", "inStep", "nextAttempt"]),
+                    (["--json", "why"], ["chain", "errors", "hint", "inStep", "lackedBy", "lacking", "nextAttempt"]),
                     (["invite", "--json"], ["expires", "ticket"]),
                     (["emit", "s", "1", "--json"], ["count", "first", "last"]),
                     (["wait", "--json"], ["inStep", "waitedSeconds", "waitingFor", "writingAgain"]),
