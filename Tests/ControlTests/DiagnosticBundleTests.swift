@@ -61,8 +61,8 @@ import Testing
                 let files = try unpacked(file)
                 #expect(
                     files.keys.sorted() == [
-                        "SHA256SUMS", "agent.log", "agent.log.1", "devices.json", "doctor.json", "left-out.json",
-                        "machine.txt", "metrics.txt", "peers.json", "status.json", "why.json",
+                        "SHA256SUMS", "agent.log", "agent.log.1", "configuration.toml", "devices.json", "doctor.json",
+                        "left-out.json", "machine.txt", "metrics.txt", "peers.json", "status.json", "why.json",
                     ])
                 #expect(files["agent.log"] == Self.log)
                 #expect(files["agent.log.1"]?.contains("earlier") == true)
@@ -80,6 +80,19 @@ import Testing
                 let replaced = try await CommandRun.lanyard(words + ["--force"], socket: server.socketPath)
                 #expect(replaced.exitCode == 0)
             }
+        }
+    }
+
+    @Test func `status shows the configuration that the agent runs with`() async throws {
+        try await LiveServer.with(named: "desk") { server async throws in
+            let text = try await CommandRun.lanyard(["status", "--configuration"], socket: server.socketPath)
+            #expect(text.exitCode == 0 && text.lines.contains(#"name = "desk""#), "\(text.output)\(text.errors)")
+            let json = try await CommandRun.lanyard(["status", "--configuration", "--json"], socket: server.socketPath)
+            let toml = try #require((try json.json() as? [String: Any])?["toml"] as? String)
+            #expect(toml == text.output)
+            let both = try await CommandRun.lanyard(
+                ["status", "--configuration", "--watch"], socket: server.socketPath)
+            #expect(both.exitCode == 2)
         }
     }
 

@@ -74,6 +74,10 @@ struct DiagnosticBundle {
                     JSONEncoding.bytes(try await global.client().devices(space: global.space))
                 }
             ),
+            (
+                "configuration.toml",
+                { () async throws(ControlError) in Array(try await global.client().configuration().toml.utf8) }
+            ),
             ("metrics.txt", { () async throws(ControlError) in try await global.client().metrics() }),
         ]
     }
