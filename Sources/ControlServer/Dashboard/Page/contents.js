@@ -124,7 +124,7 @@ function collectionView(body, name) {
         }
     }
     put(body, h('form', { class: 'tools', role: 'search', submit: (event) => { event.preventDefault(); begin(); } },
-        h('label', { for: 'where' }, 'Only where'), where, h('label', { for: 'order' }, 'by'), order,
+        h('label', { for: 'where' }, 'Only where'), where, h('span', { class: 'choice' }, h('label', { for: 'order' }, 'sorted by'), order),
         h('button', { type: 'submit' }, 'Show'), fault), anew, list.element);
     order.addEventListener('change', begin);
     begin();

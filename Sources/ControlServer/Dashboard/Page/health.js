@@ -23,7 +23,7 @@ export function openHealth(holder) {
         h('section', { 'aria-labelledby': 'figures' }, h('h2', { id: 'figures' }, 'Figures and versions'), figures),
         h('section', { 'aria-labelledby': 'log' }, h('h2', { id: 'log' }, 'Log'),
             h('form', { class: 'tools', role: 'search', submit: (event) => event.preventDefault() },
-                h('label', { for: 'log-filter' }, 'Only with'), filter, h('label', { for: 'log-level' }, 'from'), level, found), log));
+                h('label', { for: 'log-filter' }, 'Only with'), filter, h('span', { class: 'choice' }, h('label', { for: 'log-level' }, 'from level'), level), found), log));
     view = { figures, log, filter, level, found, lines: [] };
     filter.addEventListener('input', showLog);
     level.addEventListener('change', showLog);
