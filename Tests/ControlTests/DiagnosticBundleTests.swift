@@ -2,7 +2,7 @@ import ControlAPI
 import Foundation
 import Testing
 
-/// What a person sends to another who helps: the log by level, and the bundle of `doctor`.
+/// The log by level, the running configuration and the bundle of `doctor`: for a person who looks for a fault, or helps.
 @Suite(.timeLimit(.minutes(2))) struct DiagnosticBundleTests {
     private static let log = """
         2026-11-26T10:00:00.000Z info A bulk connection is up. peer.id=ABCDEFG

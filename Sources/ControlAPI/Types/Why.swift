@@ -61,7 +61,7 @@ public struct WhyResponse: Codable, Equatable, Sendable {
         }
     }
 
-    /// What a device has not said to hold of what is stored here.
+    /// The part of what is stored here that a device has not said to hold.
     public struct Lacking: Codable, Equatable, Sendable {
         /// The most objects that are named.
         public static let mostObjects = 20
@@ -88,10 +88,11 @@ public struct WhyResponse: Codable, Equatable, Sendable {
     public var nextAttempt: Timestamp?
     /// The next thing to do about the first broken link; empty when in step.
     public var hint: String
-    /// What the device that was asked about lacks; null for another question, and for a device that has not said what it holds.
+    /// The changes that the device that was asked about lacks; null for another question, and for a device that has not said
+    /// what it holds.
     public var lacking: Lacking?
-    /// The names of the devices that have not said to hold the newest version of the object that was asked about; null for
-    /// another question.
+    /// The names of the devices that have not said to hold the newest version of the object that was asked about; null
+    /// for another question.
     public var lackedBy: [String]?
 
     /// All fields.

@@ -4,9 +4,9 @@ import SyncCore
 import SyncModel
 import SyncStore
 
-// What a device has not said to hold, by name: the number alone does not tell a person what is at stake.
+// Objects that a device lacks, by name: the number of changes alone does not tell a person what is at stake.
 extension Agent {
-    /// Of the objects that changed last, so many are looked at.
+    /// The number of objects, those that changed last, that are looked at.
     private static let lackingLookCount = 1_000
 
     /// Returns what a device lacks by its own word; nil while it has said nothing.

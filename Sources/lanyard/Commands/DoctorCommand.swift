@@ -7,8 +7,8 @@ struct Doctor: AsyncParsableCommand {
         abstract: "Look for what is wrong, and say what to do; works without the agent.",
         discussion: """
             With --bundle, all that helps another person to find out more goes into one tar archive: these checks, status, why, \
-            peers and devices as JSON, the metrics and the log. It names devices and addresses; it holds no object, no event, no \
-            attachment and no key.
+            peers, devices and configuration, the metrics and the log. It names devices and addresses; it holds no object, no \
+            event, no attachment and no key.
             """)
     @Flag(help: "Also read all that is stored, and hash every attachment again; this may take long.")
     var deep = false

@@ -9,8 +9,8 @@ enum LogLevel: String, CaseIterable, Comparable, ExpressibleByArgument {
 
     private var place: Int { Self.allCases.firstIndex(of: self) ?? 0 }
 
-    /// The level of a line in either format of the agent (`TIME LEVEL MESSAGE`, or an object with a `level`); `info` for a line
-    /// that does not say one.
+    /// The level of a line in either format of the agent (`TIME LEVEL MESSAGE`, or an object with a `level`); `info` for
+    /// a line that does not say one.
     init(line: some Collection<UInt8>) {
         let bytes = Array(line)
         if bytes.first == UInt8(ascii: "{"),

@@ -54,7 +54,7 @@ struct Why: AsyncParsableCommand {
         return lines.joined(separator: "\n") + "\n"
     }
 
-    /// What the device lacks, or which devices lack the object; nothing where that was not asked, or nothing is lacking.
+    /// The line about what the device lacks, or which devices lack the object; none if nothing is lacking.
     private func lacking(_ answer: WhyResponse) -> [String] {
         if let names = answer.lackedBy, !names.isEmpty {
             return ["Its newest version has not arrived on \(Amounts.some(names)), as far as is known here."]

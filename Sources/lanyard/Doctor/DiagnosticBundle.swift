@@ -4,8 +4,8 @@ import LanyardClient
 
 /// The file of `lanyard doctor --bundle`: what a person who helps asks for first, in one tar archive.
 ///
-/// It holds what the agent says of itself and its peers, and its log. Contents of the space stay out, names of files too. What
-/// cannot be had (the agent is down, the log may not be read) is named in `left-out.json`; the rest is saved.
+/// A bundle holds what the agent says of itself and its peers, and its log. Contents of the space stay out, names of files
+/// too. Parts that cannot be had (the agent is down, the log may not be read) are named in `left-out.json`.
 struct DiagnosticBundle {
     let checks: [DoctorCheck]
     let global: GlobalOptions
