@@ -15,6 +15,14 @@ extension LanyardClient {
         try await value(ClientRequest(.GET, "v1", "version"))
     }
 
+    /// Returns the configuration that the agent runs with.
+    public func configuration() async throws(ControlError) -> ConfigurationResponse {
+        try await value(ClientRequest(.GET, "v1", "configuration"))
+    }
+
+    /// Returns the agent's metrics in OpenMetrics, as they are scraped.
+    package func metrics() async throws(ControlError) -> [UInt8] { try await bytes(ClientRequest(.GET, "metrics")) }
+
     /// Returns the readiness of the agent for work.
     public func readiness() async throws(ControlError) -> Readiness {
         try await withConnection { connection in

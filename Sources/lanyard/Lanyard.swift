@@ -81,7 +81,13 @@ enum Program {
     )
 
     private static func sentence(_ message: String) -> String {
-        let line = message.split(separator: "\n").first.map(String.init) ?? "The command line is wrong."
+        let lines = message.split(separator: "\n")
+        var line = lines.first.map(String.init) ?? "The command line is wrong."
+        if line.hasSuffix(":") {
+            // The parser lists more than two values on lines of their own.
+            let values = lines.dropFirst().prefix { $0.hasPrefix("  - ") }
+            line += " " + values.map { $0.dropFirst(4) }.joined(separator: ", ")
+        }
         return line.last.map { ".?!".contains($0) } ?? false ? line : line + "."
     }
 

@@ -126,7 +126,7 @@ import Testing
                 #expect(head.split(separator: " ").first == "NAME" && run.lines.count == 3)
                 let row = try #require(run.lines.first { $0.contains(peer.shortID) })
                 #expect(row.hasPrefix("ca\u{FFFD}ve  \(peer.shortID)  connected"))
-                for title in ["ID", "STATE", "ADDRESS", "VIA", "RTT", "BEHIND", "LAST SYNC"] {
+                for title in ["ID", "STATE", "ADDRESS", "VIA", "RTT", "BEHIND", "LAST SYNC", "VERSION"] {
                     let place = head.distance(from: head.startIndex, to: try #require(head.range(of: title)).lowerBound)
                     for line in run.lines.dropFirst() {
                         let characters = Array(line)
@@ -145,11 +145,11 @@ import Testing
                     (
                         ["status", "--json"],
                         [
-                            "backups", "device", "discovery", "peers", "spaces", "store", "transfers", "uptimeSeconds",
-                            "version", "warnings",
+                            "addresses", "backups", "device", "discovery", "peers", "spaces", "store", "transfers",
+                            "uptimeSeconds", "version", "warnings",
                         ]
                     ),
-                    (["--json", "why"], ["chain", "errors", "hint", "inStep", "nextAttempt"]),
+                    (["--json", "why"], ["chain", "errors", "hint", "inStep", "lackedBy", "lacking", "nextAttempt"]),
                     (["invite", "--json"], ["expires", "ticket"]),
                     (["emit", "s", "1", "--json"], ["count", "first", "last"]),
                     (["wait", "--json"], ["inStep", "waitedSeconds", "waitingFor", "writingAgain"]),
@@ -175,8 +175,8 @@ import Testing
                 (
                     ["peers"],
                     [
-                        "address", "behind", "bytesIn", "bytesOut", "id", "lastSync", "name", "paired",
-                        "rttMilliseconds", "shortID", "state", "via",
+                        "address", "behind", "bytesIn", "bytesOut", "connectedSince", "id", "lastSync", "name",
+                        "paired", "rttMilliseconds", "shortID", "state", "version", "via",
                     ]
                 ),
                 (["devices"], ["addedAt", "addedBy", "id", "lastSeen", "name", "role", "state"]),

@@ -258,6 +258,7 @@ import Testing
             let log = try await request("GET", "/v1/logs?limit=1")
             #expect(log.text.hasPrefix(#"{"lines":[""#) && log.text.contains("The agent runs."))
             #expect(try await request("GET", "/v1/version").text.contains(LanyardVersion.current))
+            #expect(try await request("GET", "/v1/configuration").text.contains("data-dir = "))
             #expect(try await request("GET", "/v1/why").text.contains(#""link":"pairing","ok":false"#))
             #expect(try await request("GET", "/v1/spaces/home/devices").text.contains(#""state":"this""#))
         }

@@ -34,6 +34,44 @@ import Testing
         }
     }
 
+    @Test func `why names the objects that a device lacks, and the devices that lack an object`() async throws {
+        try await LiveServer.with { server async throws in
+            func why(_ words: String...) async throws -> WhyResponse {
+                let run = try await CommandRun.lanyard(["why", "--json"] + words, socket: server.socketPath)
+                return try JSONDecoding.value(WhyResponse.self, from: Array(run.output.utf8), unknownKeys: .refuse)
+            }
+            try await server.live.withPeer(named: "desktop") { desktop async throws in
+                try await server.live.withPeer(named: "phone") { phone async throws in
+                    try await server.live.put("note/old", "{}")
+                    try await server.live.put("note/gone", "{}")
+                    try await server.live.converge(with: desktop)
+                    try await server.live.converge(with: phone)
+                    try await server.live.untilInStep()
+                }
+                try await server.live.put("note/first", "{}")
+                try await server.live.delete("note/gone")
+                try await server.live.put("note/last", "{}")
+                try await server.live.converge(with: desktop)
+                let phone = try #require(try await why("phone").lacking)
+                #expect(phone.changes == 3)
+                #expect(phone.objects == ["note/last", "note/gone", "note/first"])
+                #expect(try await why("desktop").lacking == WhyResponse.Lacking(changes: 0, objects: []))
+                #expect(try await why("note/first").lackedBy == ["phone"])
+                #expect(try await why("note/gone").lackedBy == ["phone"])
+                #expect(try await why("note/old").lackedBy == [])
+                let own = try await why()
+                #expect(own.lacking == nil && own.lackedBy == nil)
+                let text = try await CommandRun.lanyard(["why", "phone"], socket: server.socketPath)
+                #expect(
+                    text.output.replacing("\n", with: " ").contains(
+                        "It lacks 3 changes of what is here, to: note/last, note/gone, note/first"),
+                    "\(text.output)")
+                let object = try await CommandRun.lanyard(["why", "note/first"], socket: server.socketPath)
+                #expect(object.output.contains("Its newest version has not arrived on phone"), "\(object.output)")
+            }
+        }
+    }
+
     @Test func `a device that was never met is said to be that`() async throws {
         try await LiveAgent.with(named: "desktop") { desktop async throws in
             _ = try await desktop.addAwayMember(named: "phone")

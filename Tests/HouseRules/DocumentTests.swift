@@ -50,6 +50,7 @@ import Testing
         "deploy/GUIDE.md",
         "deploy/HTTP.md",
         "deploy/COMING-FROM.md",
+        "deploy/FINDING-OUT.md",
         "deploy/METRICS.md",
         "deploy/monitoring/README.md",
         "Sources/Clients/python/README.md",

@@ -15,7 +15,7 @@ import sys
 import tempfile
 import time
 
-from rig_nodes import DRIVER_PORT, STATE, Node, picture, rig, show, tell, together
+from rig_nodes import DRIVER_PORT, STATE, Node, picture, rig, show, tell
 from webdriver import ENTER
 
 PORT = 8384
@@ -216,6 +216,9 @@ def attachments(one, two, three):
     finally:
         rig("link", "1")
     one.run("lanyard", "attach", "note/trip", str(folder / "lake.png"), "--quiet")
+    # A line of the feed stays as it is while others come.
+    two.says("lake.png was attached to note/trip", element="feed")
+    assert "large.bin has arrived" in two.text_of("feed"), two.text_of("feed")
     two.go("#/contents/object/note/trip")
     two.until("the picture is drawn", "return Array.from(document.querySelectorAll('figure img')).some((image) => image.naturalWidth > 0)")
     assert "large.bin" in two.text_of("contents")
@@ -274,7 +277,11 @@ def pairing(one, two, three):
         for node in (one, four):
             node.go("#/devices")
         for attempt in ("wrong", "right"):
-            together(lambda: one.click_button("Pair a device", ".pairing"), lambda: four.click_button("Pair a device", ".pairing"))
+            one.click_button("Pair a device", ".pairing")
+            one.until("it waits, and says what to do at the other", (
+                "const words = document.querySelector('.pairing').innerText;"
+                "return words.includes('The pairing ends by itself') && words.includes('On the other device, type');"))
+            four.click_button("Pair a device", ".pairing")
             digits = {}
             for node in (one, four):
                 node.until("it shows six digits", "return document.getElementById('own-digits')?.textContent.length === 7", within=30)
@@ -284,6 +291,7 @@ def pairing(one, two, three):
                 one.browser.type("#digits", false + ENTER)
                 for node in (one, four):
                     node.until("it says that they are wrong", "return document.getElementById('pair-failed')?.textContent.length > 20", within=20)
+                    node.until("it says what to do", "return document.querySelector('.pairing').innerText.includes('pair again on both devices')")
                 assert "node1" not in four.run("lanyard", "devices")
                 continue
             one.browser.type("#digits", digits[four] + ENTER)

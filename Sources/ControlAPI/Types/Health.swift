@@ -94,3 +94,12 @@ public struct Health: Codable, Equatable, Sendable {
     /// The only value there is.
     public init() { state = "ok" }
 }
+
+/// Answer of `GET /v1/configuration`.
+public struct ConfigurationResponse: Codable, Equatable, Sendable {
+    /// The configuration that the agent runs with, as a file that would give it again (`lanyardd.toml`).
+    public var toml: String
+
+    /// The one field.
+    public init(toml: String) { self.toml = toml }
+}

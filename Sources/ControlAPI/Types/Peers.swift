@@ -60,12 +60,17 @@ public struct Peer: Codable, Equatable, Sendable {
     public var bytesOut: Int64
     /// The time at which this node last heard from it, by this node's clock; null if it did not since the agent started.
     public var lastSync: Timestamp?
+    /// The version of its agent, as it said at the start of the session; null while there is none.
+    public var version: String?
+    /// The time at which the present session began, by this node's clock; null while there is none.
+    public var connectedSince: Timestamp?
 
     /// All fields.
     public init(
         id: String?, shortID: String?, name: String, state: State, paired: Bool, address: String? = nil,
         via: Via? = nil, rttMilliseconds: Double? = nil, behind: Behind = Behind(us: nil, them: nil),
-        bytesIn: Int64 = 0, bytesOut: Int64 = 0, lastSync: Timestamp? = nil
+        bytesIn: Int64 = 0, bytesOut: Int64 = 0, lastSync: Timestamp? = nil,
+        version: String? = nil, connectedSince: Timestamp? = nil
     ) {
         self.id = id
         self.shortID = shortID
@@ -79,6 +84,8 @@ public struct Peer: Codable, Equatable, Sendable {
         self.bytesIn = bytesIn
         self.bytesOut = bytesOut
         self.lastSync = lastSync
+        self.version = version
+        self.connectedSince = connectedSince
     }
 }
 

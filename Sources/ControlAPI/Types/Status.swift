@@ -220,13 +220,16 @@ public struct StatusResponse: Codable, Equatable, Sendable {
     public var backups: BackupsResponse?
     /// The conditions a person should know of, most pressing first.
     public var warnings: [Warning]
+    /// The addresses, as `HOST:PORT`, at which other devices reach this one; null from an agent that does not say.
+    public var addresses: [String]?
 
     /// All fields.
     public init(
         device: Device, version: String = LanyardVersion.current, uptimeSeconds: Int, discovery: Discovery,
         spaces: [Space], peers: PeerCounts, store: Store, transfers: [Transfer] = [], warnings: [Warning] = [],
-        backups: BackupsResponse? = nil
+        backups: BackupsResponse? = nil, addresses: [String]? = nil
     ) {
+        self.addresses = addresses
         self.backups = backups
         self.device = device
         self.version = version

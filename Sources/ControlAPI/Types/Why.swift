@@ -61,6 +61,23 @@ public struct WhyResponse: Codable, Equatable, Sendable {
         }
     }
 
+    /// The part of what is stored here that a device has not said to hold.
+    public struct Lacking: Codable, Equatable, Sendable {
+        /// The most objects that are named.
+        public static let mostObjects = 20
+
+        /// The number of changes.
+        public var changes: Int
+        /// The objects, as `COLLECTION/ID`, whose newest version is among them, newest first; of many only the newest.
+        public var objects: [String]
+
+        /// All fields.
+        public init(changes: Int, objects: [String]) {
+            self.changes = changes
+            self.objects = objects
+        }
+    }
+
     /// True if every link holds.
     public var inStep: Bool
     /// The links in their order; the first broken one is the cause.
@@ -71,11 +88,20 @@ public struct WhyResponse: Codable, Equatable, Sendable {
     public var nextAttempt: Timestamp?
     /// The next thing to do about the first broken link; empty when in step.
     public var hint: String
+    /// The changes that the device that was asked about lacks; null for another question, and for a device that has not said
+    /// what it holds.
+    public var lacking: Lacking?
+    /// The names of the devices that have not said to hold the newest version of the object that was asked about; null
+    /// for another question.
+    public var lackedBy: [String]?
 
     /// All fields.
     public init(
-        inStep: Bool, chain: [Link], errors: [Occurrence] = [], nextAttempt: Timestamp? = nil, hint: String
+        inStep: Bool, chain: [Link], errors: [Occurrence] = [], nextAttempt: Timestamp? = nil, hint: String,
+        lacking: Lacking? = nil, lackedBy: [String]? = nil
     ) {
+        self.lacking = lacking
+        self.lackedBy = lackedBy
         self.inStep = inStep
         self.chain = chain
         self.errors = errors

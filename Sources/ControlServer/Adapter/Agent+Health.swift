@@ -24,11 +24,12 @@ extension Agent {
         }
         guard let target else { return reasoning.answer(for: nil, errors: errors) }
         if let object = try await finding(target) {
-            return reasoning.answer(for: nil, object: (target, object), errors: errors)
+            var answer = reasoning.answer(for: nil, object: (target, object), errors: errors)
+            answer.lackedBy = try await devices(lacking: target, now)
+            return answer
         }
-        do throws(ControlError) {
-            return reasoning.answer(for: try peer(target, in: now), errors: errors)
-        } catch {
+        let found: PeerView
+        do throws(ControlError) { found = try peer(target, in: now) } catch {
             guard error.code == .unknownPeer else { throw error }
             if let stranger = now.strangers.first(where: { Self.isMeant($0, by: target) }) {
                 return reasoning.answer(forUnpaired: stranger, errors: errors)
@@ -36,6 +37,9 @@ extension Agent {
             guard let (finding, retryAt) = try await attachmentFinding(target, now) else { throw error }
             return reasoning.answer(for: (target, finding), errors: errors, retryAt: retryAt)
         }
+        var answer = reasoning.answer(for: found, errors: errors)
+        answer.lacking = try await lacking(found.device, now)
+        return answer
     }
 
     /// Returns the numbers of changes that connected devices lack.

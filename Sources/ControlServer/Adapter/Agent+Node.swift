@@ -59,7 +59,8 @@ extension Agent {
             peers: .init(connected: connected, discovered: seen, paired: now.members.count - 1),
             store: storeResponse, transfers: transfers,
             warnings: warnings(now) + SilentMember.warnings(heldBackBy, now: now.wallMilliseconds),
-            backups: backups.view.plan == nil ? nil : backupsResponse)
+            backups: backups.view.plan == nil ? nil : backupsResponse,
+            addresses: addresses)
     }
 
     /// Returns the members whose acknowledgement is missing, and since when: the time of the oldest change that the member has
@@ -260,7 +261,11 @@ extension Agent {
                 address: view.endpoint.map(Self.text), via: view.via.flatMap(Peer.Via.init(rawValue:)),
                 rttMilliseconds: view.roundTrip.map { Double($0.nanoseconds / 1_000) / 1_000 },
                 behind: .init(us: view.weLack, them: view.theyLack), bytesIn: traffic?.bytesIn ?? 0,
-                bytesOut: traffic?.bytesOut ?? 0, lastSync: lastSync.map(Timestamp.init(millisecondsSinceEpoch:)))
+                bytesOut: traffic?.bytesOut ?? 0, lastSync: lastSync.map(Timestamp.init(millisecondsSinceEpoch:)),
+                version: view.agentVersion.isEmpty ? nil : view.agentVersion,
+                connectedSince: view.connectedAt.map {
+                    Timestamp(millisecondsSinceEpoch: now.wallMilliseconds(at: $0))
+                })
         }
         let strangers = now.strangers.map { stranger in
             Peer(
@@ -270,8 +275,10 @@ extension Agent {
         return known + strangers
     }
 
-    static func text(_ endpoint: Endpoint) -> String {
-        endpoint.host.contains(":") ? "[\(endpoint.host)]:\(endpoint.port)" : "\(endpoint.host):\(endpoint.port)"
+    static func text(_ endpoint: Endpoint) -> String { text(host: endpoint.host, port: Int(endpoint.port)) }
+
+    static func text(host: String, port: Int) -> String {
+        host.contains(":") ? "[\(host)]:\(port)" : "\(host):\(port)"
     }
 
     /// Returns the list of peers now, and again after every change, until the agent stops. A slow reader skips states instead

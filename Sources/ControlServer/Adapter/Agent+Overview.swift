@@ -65,6 +65,9 @@ extension Agent {
     /// The hosts under which a browser on another device reaches this one.
     package var dashboardHosts: [String] { reachableAddresses.map(\.host) }
 
+    /// The addresses, as `HOST:PORT`, at which other devices reach this one.
+    var addresses: [String] { reachableAddresses.map { Self.text(host: $0.host, port: Int($0.port)) } }
+
     /// The versions of the signals after which an overview may differ.
     package struct OverviewVersions: Sendable, Equatable {
         let peers: UInt64

@@ -66,7 +66,8 @@ extension Agent {
             return DoctorCheck(check: "attachments", state: .ok, detail: "all bytes that should be here are")
         }
         return DoctorCheck(
-            check: "attachments", state: .warning, detail: "the bytes of \(missing) attachments are not here yet",
+            check: "attachments", state: .warning,
+            detail: "the bytes of \(missing) \(missing == 1 ? "attachment" : "attachments") are not here yet",
             hint: "They come when a device that has them is connected: lanyard status")
     }
 

@@ -27,6 +27,9 @@ struct HealthRoutes: Sendable {
             },
             Route(.get, "/v1/openapi.json") { _ in .json(bytes: PackageResources.openapi_json) },
             Route(.get, "/v1/version") { _ in .json(VersionResponse()) },
+            Route(.get, "/v1/configuration") { [agent] _ in
+                .json(ConfigurationResponse(toml: agent.configuration.toml))
+            },
             Route(.get, "/v1/doctor", query: ["deep"]) { [agent] request throws(ControlError) in
                 let deep = try request.flag("deep")
                 guard deep else { return .json(try await agent.doctorChecks(deep: false) { _ in }) }

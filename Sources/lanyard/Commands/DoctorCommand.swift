@@ -4,16 +4,35 @@ import LanyardClient
 
 struct Doctor: AsyncParsableCommand {
     static let configuration = CommandConfiguration(
-        abstract: "Look for what is wrong, and say what to do; works without the agent.")
+        abstract: "Look for what is wrong, and say what to do; works without the agent.",
+        discussion: """
+            With --bundle, all that helps another person to find out more goes into one tar archive: these checks, status, why, \
+            peers, devices and configuration, the metrics and the log. It names devices and addresses; it holds no object, no \
+            event, no attachment and no key.
+            """)
     @Flag(help: "Also read all that is stored, and hash every attachment again; this may take long.")
     var deep = false
+    @Option(
+        help: ArgumentHelp("Save what was found in one file, to send to a person who helps.", valueName: "file"),
+        completion: .file())
+    var bundle: String?
+    @Flag(name: .shortAndLong, help: "With --bundle: replace a file that is there.")
+    var force = false
     @OptionGroup var global: GlobalOptions
+
+    func validate() throws {
+        if force, bundle == nil { throw ValidationError("--force goes with --bundle FILE.") }
+        if bundle == "-" { throw ValidationError("A bundle goes into a file: --bundle FILE.") }
+    }
 
     func run() async throws {
         if !global.json { StandardError.progress("Looking …") }
         var checks = try await agentChecks()
         checks.insert(contentsOf: LocalChecks(location: global.location).all, at: 2)
         StandardError.progress("")
+        if let bundle {
+            return try await DiagnosticBundle(checks: checks, global: global).save(bundle, replaces: force)
+        }
         try global.print(checks) { Prose.wrapped(text(checks, $0)) }
         let failed = checks.count { $0.state == .failed }
         if failed > 0 { Program.exit(.failed) }

@@ -10,8 +10,10 @@ struct LogFile {
     private var identity: ino_t
 
     /// Nil when there is none that this user may read.
-    init?(directory: String) {
-        path = "\(directory)/\(Self.name)"
+    ///
+    /// - Parameter isPrevious: the file before the present one, which it became when it was full.
+    init?(directory: String, isPrevious: Bool = false) {
+        path = "\(directory)/\(Self.name)\(isPrevious ? ".1" : "")"
         guard let (descriptor, identity) = Self.open(path) else { return nil }
         self.descriptor = descriptor
         self.identity = identity

@@ -12,6 +12,8 @@ struct Logs: AsyncParsableCommand {
         name: [.long, .customShort("n")],
         help: ArgumentHelp("Begin with so many of the newest lines.", valueName: "n"))
     var lines = 200
+    @Option(help: ArgumentHelp("Only lines of this level, and of those that weigh more.", valueName: "level"))
+    var level: LogLevel?
     @OptionGroup var global: GlobalOptions
 
     func run() async throws {
@@ -20,8 +22,9 @@ struct Logs: AsyncParsableCommand {
         guard var log = LogFile(directory: directory) else {
             throw Self.unreadable(location)
         }
-        var output = LogOutput(asJSON: global.json)
-        try output.write(log.newest(lines: max(0, lines)))
+        var output = LogOutput(asJSON: global.json, least: level)
+        let most = max(0, lines)
+        try output.write(level?.newest(most, of: log.newest(lines: .max)) ?? log.newest(lines: most))
         guard follow else { return try output.end() }
         let changes = try DirectoryChanges(directory: directory)
         while true {
@@ -48,20 +51,24 @@ struct Logs: AsyncParsableCommand {
 /// Lines of the log on their way to standard output; with JSON, each becomes an object unless the agent wrote it as one.
 private struct LogOutput {
     let asJSON: Bool
+    /// Lines below this level are left out; nil: none.
+    let least: LogLevel?
     /// A line whose end has not come yet.
     private var rest: [UInt8] = []
 
-    init(asJSON: Bool) { self.asJSON = asJSON }
+    init(asJSON: Bool, least: LogLevel?) {
+        self.asJSON = asJSON
+        self.least = least
+    }
 
     mutating func write(_ bytes: [UInt8]) throws(ControlError) {
         rest += bytes
         guard let end = rest.lastIndex(of: 0x0A) else { return }
         let lines = rest[...end]
         rest.removeFirst(end + 1)
-        if asJSON {
-            for line in lines.split(separator: 0x0A) { try write(line: Array(line)) }
-        } else {
-            try StandardOutput.write(String(decoding: lines, as: UTF8.self))
+        guard asJSON || least != nil else { return try StandardOutput.write(String(decoding: lines, as: UTF8.self)) }
+        for line in lines.split(separator: 0x0A) where least?.takes(line) != false {
+            try asJSON ? write(line: Array(line)) : StandardOutput.write(String(decoding: line, as: UTF8.self) + "\n")
         }
     }
 

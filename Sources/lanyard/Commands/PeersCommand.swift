@@ -71,8 +71,8 @@ enum PeerTable {
         _ peers: [Peer], _ style: Style, _ format: TableFormat = .usual
     ) throws(ControlError) -> String {
         var table = Table(
-            "NAME", "ID", "STATE", "ADDRESS", "VIA", "RTT", "BEHIND", "LAST SYNC",
-            leastImportant: ["VIA", "RTT", "LAST SYNC", "ID", "ADDRESS"])
+            "NAME", "ID", "STATE", "ADDRESS", "VIA", "RTT", "BEHIND", "LAST SYNC", "VERSION",
+            leastImportant: ["VERSION", "VIA", "RTT", "LAST SYNC", "ID", "ADDRESS"])
         let sorted = peers.sorted {
             ($0.paired ? 0 : 1, $0.name, $0.id ?? "") < ($1.paired ? 0 : 1, $1.name, $1.id ?? "")
         }
@@ -82,7 +82,7 @@ enum PeerTable {
                 Table.Cell(peer.paired ? peer.state.rawValue : "\(peer.state.rawValue), unpaired", paint(peer, style)),
                 Table.Cell(peer.address), Table.Cell(peer.via?.rawValue),
                 Table.Cell(Amounts.milliseconds(peer.rttMilliseconds)), Table.Cell(behind(peer.behind)),
-                Table.Cell(TimeText.local.age(peer.lastSync)))
+                Table.Cell(TimeText.local.age(peer.lastSync)), Table.Cell(peer.version))
         }
         return try table.text(style, format)
     }

@@ -9,9 +9,12 @@ struct Status: AsyncParsableCommand {
     var watch = false
     @Option(help: ArgumentHelp("With --watch: how often to look.", valueName: "time"))
     var interval: TimeLength?
+    @Flag(help: "Show the configuration that the agent runs with instead, as a lanyardd.toml.")
+    var configuration = false
     @OptionGroup var global: GlobalOptions
 
     func validate() throws {
+        if configuration, watch { throw ValidationError("--configuration does not change; it goes without --watch.") }
         guard let interval else { return }
         guard watch else { throw ValidationError("--interval goes with --watch.") }
         guard (100...86_400_000).contains(interval.milliseconds) else {
@@ -23,6 +26,13 @@ struct Status: AsyncParsableCommand {
         // Without --space all spaces are shown; the default of the option is for commands that work in one.
         let isNamed = CommandLine.arguments.contains { $0 == "--space" || $0.hasPrefix("--space=") }
         let (client, space) = (try global.client(), isNamed ? global.space : nil)
+        if configuration {
+            let answer = try await client.configuration()
+            // Line by line: what a value holds must not reach the terminal as more than text.
+            return try global.print(answer) { _ in
+                answer.toml.split(separator: "\n").map { shown(String($0)) + "\n" }.joined()
+            }
+        }
         guard watch else { return try show(try await client.status(space: space)) }
         let redraws = StandardOutput.isTerminal && !global.json
         var last: StatusResponse?
@@ -64,6 +74,7 @@ struct StatusText {
         lines += [
             "", row("device", "\(style.strong(shown(status.device.name)))  \(status.device.shortID)"),
             row("agent", "lanyard \(shown(status.version)), up \(TimeText.length(seconds: status.uptimeSeconds))"),
+            row("address", addresses),
             row("discovery", discovery),
             row(
                 "peers",
@@ -87,6 +98,15 @@ struct StatusText {
         case .running: style.good("running") + (status.discovery.instance.map { " as \(shown($0))" } ?? "")
         case .unavailable: style.careful("unavailable") + " (see: lanyard doctor)"
         case .off: "off (devices are dialled at addresses given with: lanyard peers add)"
+        }
+    }
+
+    /// Where another device can be told to look for this one.
+    private var addresses: String {
+        switch status.addresses {
+        case nil: "not known (restart the agent after an upgrade)"
+        case []?: style.careful("none") + " (no network; see: lanyard doctor)"
+        case let all?: all.map { shown($0) }.joined(separator: "  ")
         }
     }
 

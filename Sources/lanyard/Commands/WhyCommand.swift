@@ -48,8 +48,22 @@ struct Why: AsyncParsableCommand {
             let count = error.count == 1 ? "once," : "\(error.count) times, last"
             lines.append(style.faint("    \(shown(error.code)): \(count) \(TimeText.local.age(error.time))"))
         }
+        lines += lacking(answer).map { style.careful($0) }
         if let next = answer.nextAttempt { lines.append("Tries again \(TimeText.local.until(next)).") }
         lines.append(answer.inStep ? style.good("In step.") : shown(answer.hint))
         return lines.joined(separator: "\n") + "\n"
+    }
+
+    /// The line about what the device lacks, or which devices lack the object; none if nothing is lacking.
+    private func lacking(_ answer: WhyResponse) -> [String] {
+        if let names = answer.lackedBy, !names.isEmpty {
+            return ["Its newest version has not arrived on \(Amounts.some(names)), as far as is known here."]
+        }
+        guard let lacking = answer.lacking, lacking.changes > 0 else { return [] }
+        let count = "It lacks \(Amounts.count(lacking.changes, "change")) of what is here"
+        guard !lacking.objects.isEmpty else { return [count + "."] }
+        let most = WhyResponse.Lacking.mostObjects
+        let ellipsis = lacking.objects.count < most ? "" : " …"
+        return [count + ", to: \(lacking.objects.map { shown($0) }.joined(separator: ", "))\(ellipsis)"]
     }
 }

@@ -27,14 +27,14 @@ when(['status'], () => current?.moved?.());
 when(['conflicts'], () => current?.decided?.());
 
 function trail(kind, [name, id]) {
-    const links = [h('a', { href: '#/contents' }, 'home')];
+    const links = [kind ? h('a', { href: '#/contents' }, 'home') : 'home'];
     const collection = (text) => h('a', { href: `#/contents/of/${encodeURIComponent(text)}` }, shown(text));
     if (kind === 'of') links.push(shown(name));
     if (kind === 'object') links.push(collection(name), shown(id));
     if (kind === 'stream') links.push(`stream ${shown(name)}`);
     if (kind === 'attachments' || kind === 'deleted') links.push(kind);
     return h('nav', { class: 'trail', 'aria-label': 'Where this is' },
-        h('ol', {}, links.map((link, index) => h('li', { 'aria-current': index > 0 && index === links.length - 1 ? 'page' : null }, link))));
+        h('ol', {}, links.map((link, index) => h('li', { 'aria-current': index === links.length - 1 ? 'page' : null }, link))));
 }
 
 const fail = (body) => (error) => {
@@ -63,7 +63,7 @@ function overview(body) {
                         h('a', { href: `#/contents/stream/${encodeURIComponent(stream.name)}` }, shown(stream.name)),
                         number(stream.events), time(stream.lastEvent)] })))
                         : h('p', { class: 'quiet' }, sentence('None yet. To try: `lanyard emit hello \'{"text":"hi"}\'`'))),
-                h('section', { 'aria-labelledby': 'others' }, h('h2', { id: 'others' }, 'Also'),
+                h('section', { 'aria-labelledby': 'others' }, h('h2', { id: 'others' }, 'More'),
                     h('p', {}, h('a', { href: '#/contents/attachments' }, 'All attachments')),
                     h('p', {}, h('a', { href: '#/contents/deleted' }, 'Deleted objects'), space?.deletedObjects ? ` (${number(space.deletedObjects)})` : ''))));
         for (const { name } of collections) {
@@ -124,7 +124,7 @@ function collectionView(body, name) {
         }
     }
     put(body, h('form', { class: 'tools', role: 'search', submit: (event) => { event.preventDefault(); begin(); } },
-        h('label', { for: 'where' }, 'Only where'), where, h('label', { for: 'order' }, 'by'), order,
+        h('label', { for: 'where' }, 'Only where'), where, h('span', { class: 'choice' }, h('label', { for: 'order' }, 'sorted by'), order),
         h('button', { type: 'submit' }, 'Show'), fault), anew, list.element);
     order.addEventListener('change', begin);
     begin();
@@ -165,14 +165,15 @@ export function attachment(entry) {
     const isPicture = PICTURES.includes(entry.mediaType) && entry.state === 'present' && entry.size <= LARGEST;
     const size = entry.width && entry.height ? `, ${entry.width} × ${entry.height}` : '';
     const states = { present: '', missing: 'not here', partial: `${Math.floor(entry.progress * 100)} % is here` };
+    const isComing = state.status?.transfers.some((transfer) => transfer.hash === entry.hash);
     return h('figure', { 'data-state': entry.state },
         isPicture ? h('a', { href: content, download: entry.fileName }, h('img', { src: content, alt: shown(entry.name), loading: 'lazy' }))
             : h('div', { class: 'file', 'aria-hidden': 'true' }, shown(/\.(\w{1,5})$/.exec(entry.name)?.[1] ?? 'file')),
         h('figcaption', {},
             entry.state === 'present' ? h('a', { href: content, download: entry.fileName }, shown(entry.name || entry.id)) : h('strong', {}, shown(entry.name || entry.id)),
             h('span', { class: 'quiet' }, `${bytes(entry.size)}, ${shown(entry.mediaType)}${size}${entry.pinned ? ', pinned' : ''}`),
-            states[entry.state] ? h('span', {}, states[entry.state], ' ',
-                ...button('Fetch', () => send('POST', `${path('attachments', entry.id)}/fetch`), { 'aria-label': `Fetch ${shown(entry.name)}` })) : ''));
+            states[entry.state] ? h('span', {}, states[entry.state], isComing ? ', the rest is on its way' : ' ',
+                ...isComing ? [] : button('Fetch', () => send('POST', `${path('attachments', entry.id)}/fetch`), { 'aria-label': `Fetch ${shown(entry.name)}` })) : ''));
 }
 
 function attachmentsView(body) {

@@ -45,7 +45,7 @@ function card(device, version) {
         h('dl', {},
             row('Short id', h('code', { title: device.id }, device.id.slice(0, 7))),
             row('May', device.role === 'reader' ? 'read' : 'read and write'),
-            row('Let in', device.addedBy ? [`by ${shown(deviceName(device.addedBy))} `, time(device.addedAt)] : 'the first'),
+            row('Let in', device.addedBy ? [`by ${shown(deviceName(device.addedBy))} `, time(device.addedAt)] : 'as the first device'),
             device.state === 'this' ? [] : row('Last heard', device.state === 'connected' ? 'now' : time(device.lastSeen)),
             version ? row('Version', shown(version)) : []),
         device.state === 'this' ? '' : h('p', { class: 'buttons' }, ...actions(device)));

@@ -82,12 +82,14 @@ function changeItem(change, at, isMore) {
 const nameOf = (id) => (id === state.status?.device.id ? 'This device' : shown(deviceName(id)));
 const nameWithin = (id) => (id === state.status?.device.id ? 'this device' : shown(deviceName(id)));
 
-/** A line that does not change, except that a device's name may become known. */
+/** A line that does not change, except that a device's name may become known. Its words are elements made anew at each call. */
 function tell(kind, words, at = Date.now()) {
     add({ kind, at, signature: () => words().textContent, words });
 }
 
+/** The parts of a line: texts, and functions that make an element. An element itself would leave the line that shows it. */
 const plain = (...parts) => () => h('span', {}, ...parts.map((part) => (typeof part === 'function' ? part() : part)));
+const strong = (text) => () => h('strong', {}, text);
 const name = (id) => () => h('strong', {}, nameOf(id));
 
 // Devices
@@ -145,7 +147,8 @@ async function takeStatus() {
     const now = new Map(state.status.transfers.map((transfer) => [transfer.hash, transfer]));
     for (const [hash, transfer] of arriving) {
         if (!now.has(hash) && before && space.incomplete < before.incomplete) {
-            tell('bytes', plain(h('strong', {}, shown(transfer.name ?? hash.slice(0, 8))), ' has arrived'));
+            const title = shown(transfer.name ?? hash.slice(0, 8));
+            tell('bytes', plain(strong(title), ' has arrived'));
         }
     }
     arriving = now;
@@ -157,7 +160,7 @@ async function takeStatus() {
 async function tellAttachments(limit) {
     for (const entry of await get(`${path('attachments')}?limit=${limit}`)) {
         const owner = entry.owner.indexOf('/');
-        tell('bytes', plain(h('strong', {}, shown(entry.name || entry.id)), ' was attached to ',
+        tell('bytes', plain(strong(shown(entry.name || entry.id)), ' was attached to ',
             () => link(entry.owner.slice(0, owner), entry.owner.slice(owner + 1))));
     }
 }

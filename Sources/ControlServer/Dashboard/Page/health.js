@@ -23,7 +23,7 @@ export function openHealth(holder) {
         h('section', { 'aria-labelledby': 'figures' }, h('h2', { id: 'figures' }, 'Figures and versions'), figures),
         h('section', { 'aria-labelledby': 'log' }, h('h2', { id: 'log' }, 'Log'),
             h('form', { class: 'tools', role: 'search', submit: (event) => event.preventDefault() },
-                h('label', { for: 'log-filter' }, 'Only with'), filter, h('label', { for: 'log-level' }, 'from'), level, found), log));
+                h('label', { for: 'log-filter' }, 'Only with'), filter, h('span', { class: 'choice' }, h('label', { for: 'log-level' }, 'from level'), level), found), log));
     view = { figures, log, filter, level, found, lines: [] };
     filter.addEventListener('input', showLog);
     level.addEventListener('change', showLog);
@@ -87,10 +87,11 @@ function showFigures() {
         row('Changes in the log', number(space.changes), space.droppedChanges ? `, and ${number(space.droppedChanges)} dropped, since every device has them` : ''),
         row('Objects', `${number(space.objects)}, and ${count(space.deletedObjects, 'deletion')}`),
         row('Events', number(space.events)),
-        row('Attachments', number(space.attachments), space.incomplete ? `, of which ${number(space.incomplete)} are not here yet` : ''),
+        row('Attachments', number(space.attachments), space.incomplete
+            ? `, of which ${number(space.incomplete)} ${space.incomplete === 1 ? 'is' : 'are'} not here yet` : ''),
         row('Database', `${bytes(status.store.bytes)}, ${status.store.state === 'ok' ? 'takes writes' : shown(status.store.state)}`),
         state.disk ? row('Disk', `${bytes(state.disk.freeBytes)} of ${bytes(state.disk.totalBytes)} free`) : [],
-        row('Kept for', back || 'no device: every one has said that it has all'),
+        row('Waits for', back ? `${back} to confirm; deletions are kept until then` : 'no device: none is late to confirm what it has'),
         row('Digest', h('code', {}, space.digest.slice(0, 16)), ' ', h('span', { class: 'quiet' }, 'equal on devices that are in step'))),
     versions()));
 }

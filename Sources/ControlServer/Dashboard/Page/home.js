@@ -140,7 +140,10 @@ export function lag(peer) {
 export const peerState = (peer) => {
     if (!peer.paired) return 'not paired';
     if (state.devices?.find((each) => each.id === peer.id)?.state === 'blocked') return 'blocked';
-    return { connected: 'connected', connecting: 'connecting', discovered: 'seen, no session', offline: 'away' }[peer.state];
+    if (peer.state === 'connected') return 'connected';
+    // The sentence above says the same word, also while the agent dials or mDNS still announces the device.
+    const isAway = space().standings.find((each) => each.id === peer.id)?.awaySince;
+    return peer.state === 'offline' || isAway ? 'away' : { connecting: 'connecting', discovered: 'seen, no session' }[peer.state];
 };
 
 export const rtt = (peer) => (peer.rttMilliseconds === null ? '' : `${peer.rttMilliseconds < 10

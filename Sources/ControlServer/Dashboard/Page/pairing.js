@@ -4,6 +4,9 @@ import { lines, send } from '/agent.js';
 import { explain, h, put, sentence, time } from '/elements.js';
 import { shown } from '/words.js';
 
+/** What a person does at the other device, so that it pairs, too. */
+const THERE = 'On the other device, type `lanyard pair`, or open its page and press “Pair a device” there, too.';
+
 const vias = { mdns: 'found by mDNS', address: 'at the address given', incoming: 'it called' };
 
 /** The part of the page that pairs. It is over when it is closed: the agent hears that the request ended. */
@@ -11,17 +14,20 @@ export function pairing() {
     const body = h('div', { 'aria-live': 'polite' });
     const element = h('section', { class: 'pairing', 'aria-labelledby': 'pair-title' }, h('h2', { id: 'pair-title' }, 'Pair a device'), body);
     let stop = null;
+    /** The name of the device whose digits are asked for. */
+    let other = 'the other device';
 
     function rest(...words) {
         stop = null;
         const place = h('input', { id: 'pair-place', autocomplete: 'off', spellcheck: 'false', placeholder: '192.168.1.20:21817' });
         body.replaceChildren(...words, h('p', {}, h('button', { type: 'button', id: 'pair', class: 'main', click: () => begin() }, 'Pair a device')),
-            h('p', { class: 'hint' }, sentence('On the other device type `lanyard pair`, or open its page and press the same button.')),
+            h('p', { class: 'hint' }, sentence(THERE)),
             h('details', {}, h('summary', {}, 'It is not found by itself?'),
                 h('form', { submit: (event) => { event.preventDefault(); if (place.value.trim()) begin(place.value.trim()); } },
                     h('label', { for: 'pair-place' }, 'Its name or address'), place, h('button', { type: 'submit' }, 'Pair there'))));
     }
 
+    const ending = (expires) => (expires ? h('p', { class: 'quiet' }, 'The pairing ends by itself ', time(expires, 'until'), '.') : '');
     const cancel = () => h('button', { type: 'button', click: () => { stop?.abort(); rest(); } }, 'Cancel');
 
     /** @param {string} [device] a name, the beginning of an id, or HOST:PORT; any that pairs when left out */
@@ -50,8 +56,8 @@ export function pairing() {
     function handle(event, expires) {
         switch (event.event) {
         case 'waiting':
-            put(body, h('p', {}, sentence('Waiting for the other device. Type `lanyard pair` there, or open its page and press the same button.')),
-                h('p', { class: 'quiet' }, 'It ends by itself ', time(expires, 'until'), '.'), cancel());
+            put(body, h('p', {}, 'Waiting for the other device. ', ...sentence(THERE)),
+                ending(expires), cancel());
             return false;
         case 'devices':
             drawDevices(event.devices, expires);
@@ -64,13 +70,21 @@ export function pairing() {
             return false;
         case 'paired':
             rest(h('p', { class: 'good', id: 'paired' }, h('strong', {}, shown(event.name)), ' is paired with this device',
-                event.role ? `, and may ${event.role === 'reader' ? 'read' : 'read and write'}` : '', '.'));
+                event.role ? `, and may ${event.role === 'reader' ? 'read' : 'read and write'}` : '', '.'),
+            h('p', {}, 'Each now gets what the other has. ', h('a', { href: '#/' }, 'Are they in step?')));
             return true;
         case 'failed':
-            rest(h('p', { class: 'fault', id: 'pair-failed' }, shown(event.message), ' ', sentence(shown(event.hint ?? ''))));
+            rest(h('p', { class: 'fault', id: 'pair-failed' }, shown(event.message)), h('p', {}, ...sentence(advice(event))));
             return true;
         default: return false;
         }
+    }
+
+    /** What to do about a failure. Where the agent's advice is a command, the page has a button. */
+    function advice({ code, hint = '' }) {
+        return code === 'wrong_code'
+            ? 'For new digits, pair again on both devices. If they were typed right, another machine stands between the two: use another network.'
+            : shown(hint);
     }
 
     function drawDevices(devices, expires) {
@@ -84,15 +98,15 @@ export function pairing() {
         };
         const ready = devices.filter((device) => device.id);
         const others = devices.filter((device) => !device.id);
-        const words = ready.length === 0 ? 'No other device pairs right now.'
+        const words = ready.length === 0 ? ['No other device pairs yet. ', ...sentence(THERE)]
             : ready.length === 1 ? 'This device pairs right now:' : 'Several devices pair right now. Which one is yours?';
         const about = (device) => h('span', { class: 'quiet' }, [
             device.shortID, vias[device.via] ?? device.via, device.address, device.isMember ? 'a member already' : ''].filter(Boolean).map(shown).join(', '));
-        put(body, h('p', {}, words), h('ul', { class: 'choices' }, ready.map((device) => h('li', {}, h('button', {
+        put(body, h('p', {}, words), ready.length === 0 ? '' : h('ul', { class: 'choices' }, ready.map((device) => h('li', {}, h('button', {
             type: 'button', 'data-device': device.id, click: choose(device) }, h('strong', {}, shown(device.name || device.shortID)), ' ', about(device))))),
-        others.length > 0 ? h('p', { class: 'quiet' }, 'Seen on the network, and not pairing yet: ',
+        others.length > 0 ? h('p', { class: 'quiet' }, 'Seen on the network: ',
             others.map((device) => shown(device.name || device.address)).join(', '), '.') : '',
-        fault, expires ? h('p', { class: 'quiet' }, 'It ends by itself ', time(expires, 'until'), '.') : '', cancel());
+        fault, ending(expires), cancel());
     }
 
     function drawCode({ code, peer }, expires) {
@@ -119,16 +133,18 @@ export function pairing() {
                     enter.disabled = false;
                 }
             },
-        }, h('label', { for: 'digits' }, `Type the six digits that ${name} shows`), h('p', {}, digits, ' ', enter), fault);
-        put(body, h('p', {}, `Type these digits on ${name}`, peer.shortID ? ` (${shown(peer.shortID)})` : '', ':'),
+        }, h('label', { for: 'digits' }, h('strong', {}, 'Here'), `, type the six digits that ${name} shows:`),
+        h('p', { class: 'buttons' }, digits, enter), fault);
+        other = name;
+        put(body, h('p', {}, h('strong', {}, `On ${name}`), peer.shortID ? ` (${shown(peer.shortID)})` : '', ', type these six digits:'),
             h('p', { class: 'digits', id: 'own-digits', 'aria-label': Array.from(code).join(' ') }, `${code.slice(0, 3)} ${code.slice(3)}`),
-            form, expires ? h('p', { class: 'quiet' }, 'It ends by itself ', time(expires, 'until'), '.') : '', cancel());
+            form, ending(expires), cancel());
         digits.focus();
     }
 
     function drawConfirmed() {
         const form = body.querySelector('form');
-        const words = h('p', { class: 'good', id: 'confirmed' }, 'Those are right. Waiting until this screen’s digits are typed on the other device…');
+        const words = h('p', { class: 'good', id: 'confirmed' }, `The digits of ${other} are right. Now type those above on ${other}, too.`);
         if (form) form.replaceWith(words);
         else put(body, words, cancel());
     }

@@ -62,7 +62,7 @@ function transferItem(transfer) {
     const name = shown(transfer.name ?? `${transfer.hash.slice(0, 8)}…`);
     return {
         key: `bytes ${transfer.hash}`, signature: name + text,
-        make: () => h('div', { class: 'moving' }, h('p', {}, h('strong', {}, name), ` ${text}`),
+        make: () => h('div', { class: 'moving' }, h('p', {}, h('strong', {}, name), ` arrives: ${text}`),
             h('progress', { max: pieces, value: done, 'aria-label': name })),
     };
 }
