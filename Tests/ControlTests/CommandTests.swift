@@ -176,7 +176,7 @@ import Testing
                     ["peers"],
                     [
                         "address", "behind", "bytesIn", "bytesOut", "id", "lastSync", "name", "paired",
-                        "rttMilliseconds", "shortID", "state", "via",
+                        "rttMilliseconds", "shortID", "state", "version", "via",
                     ]
                 ),
                 (["devices"], ["addedAt", "addedBy", "id", "lastSeen", "name", "role", "state"]),

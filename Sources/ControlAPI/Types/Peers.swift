@@ -60,12 +60,14 @@ public struct Peer: Codable, Equatable, Sendable {
     public var bytesOut: Int64
     /// The time at which this node last heard from it, by this node's clock; null if it did not since the agent started.
     public var lastSync: Timestamp?
+    /// The version that its agent states; null while there is no session.
+    public var version: String?
 
     /// All fields.
     public init(
         id: String?, shortID: String?, name: String, state: State, paired: Bool, address: String? = nil,
         via: Via? = nil, rttMilliseconds: Double? = nil, behind: Behind = Behind(us: nil, them: nil),
-        bytesIn: Int64 = 0, bytesOut: Int64 = 0, lastSync: Timestamp? = nil
+        bytesIn: Int64 = 0, bytesOut: Int64 = 0, lastSync: Timestamp? = nil, version: String? = nil
     ) {
         self.id = id
         self.shortID = shortID
@@ -79,6 +81,7 @@ public struct Peer: Codable, Equatable, Sendable {
         self.bytesIn = bytesIn
         self.bytesOut = bytesOut
         self.lastSync = lastSync
+        self.version = version
     }
 }
 

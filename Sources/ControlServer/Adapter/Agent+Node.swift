@@ -260,7 +260,8 @@ extension Agent {
                 address: view.endpoint.map(Self.text), via: view.via.flatMap(Peer.Via.init(rawValue:)),
                 rttMilliseconds: view.roundTrip.map { Double($0.nanoseconds / 1_000) / 1_000 },
                 behind: .init(us: view.weLack, them: view.theyLack), bytesIn: traffic?.bytesIn ?? 0,
-                bytesOut: traffic?.bytesOut ?? 0, lastSync: lastSync.map(Timestamp.init(millisecondsSinceEpoch:)))
+                bytesOut: traffic?.bytesOut ?? 0, lastSync: lastSync.map(Timestamp.init(millisecondsSinceEpoch:)),
+                version: view.agentVersion.isEmpty ? nil : view.agentVersion)
         }
         let strangers = now.strangers.map { stranger in
             Peer(
