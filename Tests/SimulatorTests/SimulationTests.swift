@@ -34,6 +34,16 @@ import Testing
         #expect(versions.contains { $0.required != 0 })
     }
 
+    @Test func `a node that lacks what a later version requires is refused, and comes to the same once it is upgraded`()
+    {
+        let seeds = (1...200 as ClosedRange<UInt64>).filter {
+            WorldOptions(seed: $0, mixesVersions: true).versions?.required ?? 0 != 0
+        }
+        let runs = seeds.prefix(4).map { Simulation(seed: $0, mixesVersions: true, tracing: true) }
+        #expect(runs.allSatisfy { $0.failure == nil })
+        #expect(runs.contains { run in run.trace.contains { $0.contains("featureRequired") } })
+    }
+
     @Test func `what a later version adds to a frame is ignored, and so is a frame of a later kind`() throws {
         let frames: [Frame] = [
             .ping(Frame.Ping(nonce: 7)), .bulkWanted, .haveRequest(Frame.HaveRequest(space: .home)),
