@@ -58,10 +58,13 @@ extension WorldOptions {
         // A retirement is finalized, and void work written again, by acknowledgements.
         if retirements > 0 { needed |= SessionProtocol.acknowledgements }
         if blobs != nil { needed |= SessionProtocol.bulk }
+        let haveOldDisks = restorePercent > 0 || copies != nil
+        // Where a history is taken back, acknowledgements also tell which work others hold and need not be done again.
+        if haveOldDisks { kept |= SessionProtocol.acknowledgements }
         if states == nil {
             // No node announces it.
             kept |= SessionProtocol.state
-        } else if restorePercent > 0 || copies != nil || retirements > 0 {
+        } else if haveOldDisks || retirements > 0 {
             // A node with an old disk, or back from a retirement, needs state before it is sent a change.
             kept |= SessionProtocol.state
         } else {
