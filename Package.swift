@@ -161,7 +161,11 @@ let package = Package(
         .testTarget(
             name: "ModelTests", dependencies: ["SyncModel", "LawHistories", crypto], swiftSettings: tests),
         .testTarget(
-            name: "CoreTests", dependencies: ["SyncCore", "SyncModel", "SyncSimulator", "SyncStore", "LawHistories"],
+            name: "CoreTests",
+            // The version, and the frames of a pairing by codes, for what is recorded of each version.
+            dependencies: [
+                "SyncCore", "SyncModel", "SyncSimulator", "SyncStore", "SyncTransport", "ControlAPI", "LawHistories",
+            ],
             swiftSettings: tests),
         .testTarget(
             name: "SimulatorTests", dependencies: ["SyncSimulator", "SyncModel", "SyncStore"], swiftSettings: tests),

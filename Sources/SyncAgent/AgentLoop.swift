@@ -98,6 +98,7 @@ final class AgentLoop: CoreLoop {
     }
 
     func record(_ commit: Commit) {
+        journal.recordLater(commit.laterAuthors, logger: logger)
         measure(commit, changesBefore: counts.changes)
         digest = commit.digest
         take(commit.counts)

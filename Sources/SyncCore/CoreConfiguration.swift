@@ -20,6 +20,11 @@ package struct CoreConfiguration: Sendable, Equatable {
     package var dropsEvents = false
     /// Takes and hands over state in place of changes; off where the store cannot.
     package var exchangesState = true
+    /// The feature bits that this side announces. Fewer than `SessionProtocol.features` make it an agent of an earlier version,
+    /// as the simulator and tests have them.
+    package var features = SessionProtocol.features
+    /// The feature bits that a peer must announce, or there is no session with it.
+    package var featuresRequired = SessionProtocol.featuresRequired
     /// Planted bugs; none in an agent that people use.
     package var faults: CoreFaults = []
 
@@ -215,4 +220,6 @@ package struct CoreFaults: OptionSet, Sendable, Hashable {
     package static let tearReturningWork = CoreFaults(rawValue: 1 << 18)
     /// The return of a retired device is acknowledged only at the regular time.
     package static let acknowledgeReturnsLater = CoreFaults(rawValue: 1 << 19)
+    /// Frames are sent by what this side announces, whatever the peer does.
+    package static let sendUnagreedFrames = CoreFaults(rawValue: 1 << 20)
 }

@@ -17,5 +17,8 @@ final class CoreSettings: Sendable {
     var compacts: Bool { configuration.compacts }
     var dropsEvents: Bool { configuration.dropsEvents }
     var exchangesState: Bool { configuration.exchangesState }
+    /// The feature bits that this side announces.
+    var features: UInt64 { configuration.features & (exchangesState ? .max : ~SessionProtocol.state) }
+    var featuresRequired: UInt64 { configuration.featuresRequired }
     var faults: CoreFaults { configuration.faults }
 }

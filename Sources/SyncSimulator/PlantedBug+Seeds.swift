@@ -53,5 +53,7 @@ extension PlantedBug {
         .beginUninvited: ["retired devices write nothing"],
         // What a core believes of a member's word.
         .believeClaimedHeads: ["a member's word stops nothing"], .believeGoodbye: ["a member's word stops nothing"],
+        // What a core says to a peer of another version.
+        .sendUnagreedFrames: ["agreed frames only"],
     ]
 }

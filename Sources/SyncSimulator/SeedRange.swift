@@ -6,8 +6,13 @@ package struct SeedRange: Sendable {
     private static let workers = 2
 
     private let seeds: [UInt64]
+    private let mixesVersions: Bool
 
-    package init(from first: UInt64, count: Int) { seeds = (0..<UInt64(count)).map { first + $0 } }
+    /// - Parameter mixesVersions: worlds with nodes of two versions.
+    package init(from first: UInt64, count: Int, mixesVersions: Bool = false) {
+        seeds = (0..<UInt64(count)).map { first + $0 }
+        self.mixesVersions = mixesVersions
+    }
 
     package struct Failed: Sendable {
         package let seed: UInt64
@@ -35,8 +40,8 @@ package struct SeedRange: Sendable {
             for worker in 0..<workers {
                 group.addTask {
                     stride(from: worker, to: seeds.count, by: workers).map { index in
-                        let run = Simulation(seed: seeds[index], bug: bug)
-                        let isSame = !repeating || Simulation(seed: seeds[index], bug: bug).digest == run.digest
+                        let run = simulation(seeds[index], bug)
+                        let isSame = !repeating || simulation(seeds[index], bug).digest == run.digest
                         return (index, run, isSame)
                     }
                 }
@@ -65,6 +70,10 @@ package struct SeedRange: Sendable {
         return outcome
     }
 
+    private func simulation(_ seed: UInt64, _ bug: PlantedBug?) -> Simulation {
+        Simulation(seed: seed, bug: bug, mixesVersions: mixesVersions || bug?.mixesVersions ?? false)
+    }
+
     /// The result of the search for a planted bug.
     package enum Finding: Sendable {
         /// Found by the first seed tried whose run fails with the bug; it is clean without.
@@ -77,14 +86,23 @@ package struct SeedRange: Sendable {
     /// Returns one finding for each bug, in their order.
     package func findings(of bugs: [PlantedBug]) async -> [Finding] {
         let found = await Self.map(bugs) { first(with: $0) }
-        // Many bugs are found by one seed: that is run once without any.
-        let tried = Set(found.compactMap { $0?.seed }).sorted()
-        let clean = Dictionary(uniqueKeysWithValues: zip(tried, await Self.map(tried) { Simulation(seed: $0).failure }))
-        return found.map { found in
-            guard let found else { return .notFound }
-            guard let failure = clean[found.seed] ?? nil else { return .found(found) }
+        // Many bugs are found in one world: that is run once without any.
+        let worlds = zip(bugs, found).map { bug, found in
+            found.map { WorldName(seed: $0.seed, mixesVersions: mixesVersions || bug.mixesVersions) }
+        }
+        let tried = Array(Set(worlds.compactMap(\.self)))
+        let failures = await Self.map(tried) { Simulation(seed: $0.seed, mixesVersions: $0.mixesVersions).failure }
+        let clean = Dictionary(uniqueKeysWithValues: zip(tried, failures))
+        return zip(found, worlds).map { found, world in
+            guard let found, let world else { return .notFound }
+            guard let failure = clean[world] ?? nil else { return .found(found) }
             return .foundWithout(Failed(seed: found.seed, failure: failure))
         }
+    }
+
+    private struct WorldName: Hashable {
+        let seed: UInt64
+        let mixesVersions: Bool
     }
 
     /// Returns what `body` gives for each, in their order. Each core takes the next that is left.
@@ -105,7 +123,7 @@ package struct SeedRange: Sendable {
     /// The bug's known seed, if it is among them, or else the first one, in order, whose run fails with the bug planted.
     package func first(with bug: PlantedBug) -> Failed? {
         for seed in seeds.filter({ $0 == bug.knownSeed }) + seeds.filter({ $0 != bug.knownSeed }) {
-            if let failure = Simulation(seed: seed, bug: bug).failure { return Failed(seed: seed, failure: failure) }
+            if let failure = simulation(seed, bug).failure { return Failed(seed: seed, failure: failure) }
         }
         return nil
     }

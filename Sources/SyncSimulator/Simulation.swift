@@ -13,8 +13,9 @@ package struct Simulation: Sendable {
     package let framesSent: Int
     package let copies: CopyCounts
 
-    package init(seed: UInt64, bug: PlantedBug? = nil, tracing: Bool = false) {
-        var world = World(seed: seed, bug: bug, tracing: tracing)
+    /// - Parameter mixesVersions: nodes of two versions; what the seed decides otherwise is as without.
+    package init(seed: UInt64, bug: PlantedBug? = nil, mixesVersions: Bool = false, tracing: Bool = false) {
+        var world = World(seed: seed, bug: bug, mixesVersions: mixesVersions, tracing: tracing)
         world.run()
         self.seed = seed
         failure = world.failure

@@ -65,6 +65,10 @@ package enum PlantedBug: String, CaseIterable, Sendable {
     case stateForgetsDrops = "state-forgets-drops"
     case believeClaimedHeads = "believe-claimed-heads"
     case believeGoodbye = "believe-goodbye"
+    case sendUnagreedFrames = "send-unagreed-frames"
+
+    /// True if the bug shows only where nodes of two versions meet.
+    package var mixesVersions: Bool { self == .sendUnagreedFrames }
 
     package var core: CoreFaults {
         switch self {
@@ -84,6 +88,7 @@ package enum PlantedBug: String, CaseIterable, Sendable {
         case .dropUnstableEvents: .dropUnstableEvents
         case .believeClaimedHeads: .believeClaimedHeads
         case .believeGoodbye: .believeGoodbye
+        case .sendUnagreedFrames: .sendUnagreedFrames
         case .reuseCounter, .leaseIgnoresTail, .commitWithoutSync, .foldWhatWasSeen, .setForgetsContext,
             .counterAddsTwice,
             .dictionaryDropsEdit,
@@ -124,7 +129,7 @@ package enum PlantedBug: String, CaseIterable, Sendable {
             .believeFirstSize, .skipChunkHash, .rowBeforeFile, .sweepReferenced, .forgetPartials, .skipFileSync,
             .skipFolderSync, .fileBeforeRow,
             .trustOldPages, .releaseBeforeAcknowledged, .settleAlone, .forgetVoidWork, .dropUnstableEvents,
-            .believeClaimedHeads, .believeGoodbye:
+            .believeClaimedHeads, .believeGoodbye, .sendUnagreedFrames:
             []
         case .setForgetsContext, .counterAddsTwice, .dictionaryDropsEdit, .moveDuplicates, .policyReadsClock,
             .registerByStamp, .deletionForgetsBirths, .birthForgetsDeletions, .schemaReplaces, .upsertWritesUnchanged,
@@ -148,7 +153,8 @@ package enum PlantedBug: String, CaseIterable, Sendable {
             .stateStagedByName, .stateForgetsEvents, .stateForgetsFirstContexts, .cutAtStable, .compactionDropsEvents,
             .compactionForgetsContexts,
             .releaseBeforeAcknowledged, .settleAlone, .forgetVoidWork, .cutAsksNobody, .cutKeepsObjects,
-            .beginUninvited, .dropUnstableEvents, .stateForgetsDrops, .believeClaimedHeads, .believeGoodbye:
+            .beginUninvited, .dropUnstableEvents, .stateForgetsDrops, .believeClaimedHeads, .believeGoodbye,
+            .sendUnagreedFrames:
             []
         case .setForgetsContext: .setForgetsContext
         case .counterAddsTwice: .counterAddsTwice

@@ -51,8 +51,11 @@ package struct WorldOptions: Sendable, Equatable {
     package var retirements = 0
     /// Nil: all members keep the rules.
     package var hostile: Hostile?
+    /// Nil: all nodes have the same version.
+    package var versions: Versions?
 
-    package init(seed: UInt64) {
+    /// - Parameter mixesVersions: two versions; all other options of the seed stay what they are.
+    package init(seed: UInt64, mixesVersions: Bool = false) {
         var random = SplitMix64(seed: seed ^ 0x6f70_7469_6f6e_7321)
         func chance(_ percent: Int) -> Bool { Int.random(in: 0..<100, using: &random) < percent }
         func rate(_ percent: Int, upTo greatest: Double) -> Double {
@@ -115,5 +118,6 @@ package struct WorldOptions: Sendable, Equatable {
         }
         hostile = Hostile(seed: seed)
         if hostile != nil { makeRoomForHostile() }
+        if mixesVersions { mixVersions(seed: seed) }
     }
 }

@@ -23,12 +23,14 @@ package struct Commit: Sendable, Equatable {
     package var ignoredRevocations: [IgnoredRevocation]
     /// See `LogState`.
     package var isIncomplete: Bool
+    /// The devices that wrote operations which this version does not know, sorted.
+    package var laterAuthors: [DeviceID]
 
     package init(
         segments: [VerifiedSegment], digest: Sum256, counts: StoreCounts, additions: [Membership.Addition],
         lastPosition: Int64, streams: [String], objectPosition: Int64, mayChangeSchemas: Bool = false,
         cuts: CutTable? = nil,
-        ignoredRevocations: [IgnoredRevocation] = [], isIncomplete: Bool = false
+        ignoredRevocations: [IgnoredRevocation] = [], isIncomplete: Bool = false, laterAuthors: [DeviceID] = []
     ) {
         self.segments = segments
         self.digest = digest
@@ -41,6 +43,7 @@ package struct Commit: Sendable, Equatable {
         self.cuts = cuts
         self.ignoredRevocations = ignoredRevocations
         self.isIncomplete = isIncomplete
+        self.laterAuthors = laterAuthors
     }
 }
 
@@ -60,6 +63,7 @@ extension Commit {
         both.mayChangeSchemas = mayChangeSchemas || first.mayChangeSchemas
         both.cuts = cuts ?? first.cuts
         both.ignoredRevocations = first.ignoredRevocations + ignoredRevocations
+        both.laterAuthors = Set(first.laterAuthors + laterAuthors).sorted()
         return both
     }
 

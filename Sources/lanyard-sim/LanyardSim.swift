@@ -27,6 +27,9 @@ struct LanyardSim: AsyncParsableCommand {
             """)
     var canaries = false
 
+    @Flag(help: "Nodes of two versions, with upgrades; what a seed decides otherwise is as without.")
+    var mixed = false
+
     @Flag(help: "Run each seed twice and compare.")
     var verifyDeterminism = false
 
@@ -50,7 +53,8 @@ struct LanyardSim: AsyncParsableCommand {
     }
 
     private func replay(_ seed: UInt64, _ bug: PlantedBug?) throws {
-        let run = Simulation(seed: seed, bug: bug, tracing: trace)
+        let mixes = mixed || bug?.mixesVersions ?? false
+        let run = Simulation(seed: seed, bug: bug, mixesVersions: mixes, tracing: trace)
         for line in run.trace { print(line) }
         if let failure = run.failure {
             report(failure, seed, bug)
@@ -59,8 +63,8 @@ struct LanyardSim: AsyncParsableCommand {
         print("seed \(seed): ok, digest \(run.digest)")
     }
 
-    private func report(_ failure: CheckFailure, _ seed: UInt64, _ bug: PlantedBug?) {
-        let suffix = bug.map { " --fault \($0.rawValue)" } ?? ""
+    private func report(_ failure: CheckFailure, _ seed: UInt64, _ bug: PlantedBug?, inMixed isMixed: Bool? = nil) {
+        let suffix = (isMixed ?? mixed ? " --mixed" : "") + (bug.map { " --fault \($0.rawValue)" } ?? "")
         print("seed \(seed): \(failure.checker), after \(failure.atNanoseconds / 1_000_000) ms: \(failure.message)")
         print("repeat it: lanyard-sim --seed \(seed)\(suffix) --trace")
     }
@@ -69,7 +73,8 @@ struct LanyardSim: AsyncParsableCommand {
         let count = seeds ?? 500
         let clock = ContinuousClock()
         let start = clock.now
-        let runs = await SeedRange(from: from, count: count).run(bug: bug, repeating: verifyDeterminism)
+        let worlds = SeedRange(from: from, count: count, mixesVersions: mixed)
+        let runs = await worlds.run(bug: bug, repeating: verifyDeterminism)
         let seconds = Double((clock.now - start) / .milliseconds(1)) / 1_000
         for run in runs.failed { report(run.failure, run.seed, bug) }
         guard runs.failed.isEmpty else {
@@ -94,7 +99,7 @@ struct LanyardSim: AsyncParsableCommand {
     /// A check that cannot fail is none: each planted bug must be found by the checker that is there for it, and its seed be
     /// clean without it.
     private func runCanaries(_ bugs: [PlantedBug], within limit: Int) async throws {
-        let seeds = SeedRange(from: from, count: limit)
+        let seeds = SeedRange(from: from, count: limit, mixesVersions: mixed)
         var isFine = true
         for (bug, finding) in zip(bugs, await seeds.findings(of: bugs)) {
             switch finding {
@@ -112,7 +117,7 @@ struct LanyardSim: AsyncParsableCommand {
                 print("\(bug.rawValue): NOT FOUND in \(limit) seeds")
                 isFine = false
             case .foundWithout(let failed):
-                report(failed.failure, failed.seed, nil)
+                report(failed.failure, failed.seed, nil, inMixed: mixed || bug.mixesVersions)
                 isFine = false
             }
         }

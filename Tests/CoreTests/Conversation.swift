@@ -16,7 +16,8 @@ struct Conversation {
     init(
         own: Int = 0, members: Int = 3, tips: [(replica: ReplicaID, tip: ReplicaTip)] = [],
         bounds: CoreConfiguration.Bounds = .init(), timing: CoreConfiguration.Timing = .init(), compacts: Bool = false,
-        faults: CoreFaults = [], blocked: [Int] = []
+        faults: CoreFaults = [], blocked: [Int] = [], features: UInt64 = SessionProtocol.features,
+        featuresRequired: UInt64 = 0
     ) {
         let device = Self.devices[own]
         var membership = Membership(own: device.fact, sinceMilliseconds: 0)
@@ -30,6 +31,8 @@ struct Conversation {
         configuration.bounds = bounds
         configuration.timing = timing
         configuration.faults = faults
+        configuration.features = features
+        configuration.featuresRequired = featuresRequired
         core = AgentCore(
             configuration: configuration, space: .home, membership: membership, tips: tips, stateDigest: .zero,
             blocked: blocked.map { Self.devices[$0].id }, at: now)

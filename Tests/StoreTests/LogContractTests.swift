@@ -158,6 +158,18 @@ struct LogContractTests {
     }
 
     @Test(arguments: StoreKind.allCases)
+    func `the author of operations of a later version is named, that of void ones is not`(kind: StoreKind) throws {
+        let void = Operation.unknown(kind: Operation.Kind.appendEvent, span: 1, body: [0])
+        let later = Operation.unknown(kind: Operation.Kind.greatest + 1, span: 2, body: [1])
+        for (operation, isLater) in [(void, false), (later, true)] {
+            let author = StoreBed(.memory)
+            let segments = try author.open().append([[.event("a"), operation]], wallMilliseconds: 1).segments
+            let commit = try StoreBed(kind, device: TestDevice(2)).open().apply(segments, wallMilliseconds: 0)
+            #expect(commit.laterAuthors == (isLater ? [author.device.id] : []))
+        }
+    }
+
+    @Test(arguments: StoreKind.allCases)
     func `add-facts are kept in the order they came`(kind: StoreKind) throws {
         let bed = StoreBed(kind)
         let store = try bed.open()

@@ -2,7 +2,7 @@ import ControlAPI
 import SyncAgent
 import SyncModel
 
-// What `status` says of members that may have turned bad.
+// What `status` says of members that may have turned bad, or that have a later version.
 extension Agent {
     func memberWarnings(_ now: AgentSnapshot) -> [StatusResponse.Warning] {
         let ignored = journal.ignoredRevocations.map { revocation in
@@ -20,6 +20,13 @@ extension Agent {
                     + "more of them are taken in slowly, or not at all.",
                 hint: "Look at that device. To keep it away from this device: lanyard devices block")
         }
-        return ignored + flooding
+        let later = journal.laterAuthors.map { device in
+            StatusResponse.Warning(
+                code: "later_operations",
+                message: "\(now.name(of: device)) writes what this version of Lanyard does not know. "
+                    + "It is kept and passed on, and not shown here.",
+                hint: "Upgrade Lanyard on this device.")
+        }
+        return ignored + flooding + later
     }
 }

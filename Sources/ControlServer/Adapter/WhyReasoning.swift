@@ -281,6 +281,10 @@ private struct FailureWords {
             link = .handshake
             detail = "what listens at \(address) is no Lanyard agent of ours (\(code))"
             hint = "Correct the address, or upgrade the older of the two agents."
+        case "protocol_mismatch", "feature_required":
+            link = .handshake
+            detail = "the agents here and on \(label) are of versions that cannot talk (\(code))"
+            hint = "Upgrade the older of the two: `lanyard logs` names both versions. Nothing is lost meanwhile."
         default:
             link = .session
             detail = "the session with \(label) ended (\(code))"

@@ -26,6 +26,8 @@ package final class AgentJournal: Sendable {
         var flooding: Set<DeviceID> = []
         /// The ignored revocations by author: members, so there are not many.
         var ignoredRevocations: [DeviceID: IgnoredRevocation] = [:]
+        /// Devices that wrote what this version does not know.
+        var later: Set<DeviceID> = []
         /// The time at which each device's session last came up or ended: see `lastSeen`.
         var lastSync: [DeviceID: Int64] = [:]
         var sessions = SessionCounts()
@@ -89,6 +91,8 @@ package final class AgentJournal: Sendable {
     package var ignoredRevocations: [IgnoredRevocation] {
         state.withLock { $0.ignoredRevocations.values.sorted { $0.author < $1.author } }
     }
+    /// The devices of which operations of a later version came in this run.
+    package var laterAuthors: [DeviceID] { state.withLock { $0.later.sorted() } }
     package var floodingDevices: [DeviceID] { state.withLock { $0.flooding.sorted() } }
     package var lastSeen: [DeviceID: Int64] { state.withLock(\.lastSync) }
     package var sessions: SessionCounts { state.withLock(\.sessions) }
@@ -199,6 +203,16 @@ package final class AgentJournal: Sendable {
                 "peer.id": "\(revocation.author.shortID)", "device.id": "\(revocation.device.shortID)",
                 "code": "revocation_ignored",
             ])
+    }
+
+    /// Records devices that wrote operations of a later version; each is reported once.
+    func recordLater(_ devices: [DeviceID], logger: Logger) {
+        for device in devices where state.withLock({ $0.later.insert(device).inserted }) {
+            record(code: "later_operations")
+            logger.warning(
+                "A device wrote what this version does not know; it is kept and passed on, and not shown.",
+                metadata: ["device.id": "\(device.shortID)", "code": "later_operations"])
+        }
     }
 
     private func recordFlood(of device: DeviceID, _ logger: Logger) {

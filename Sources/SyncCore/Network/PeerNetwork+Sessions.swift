@@ -21,9 +21,8 @@ extension PeerNetwork {
     /// The shell adds what only it has: the time, and a signature if there is a twin.
     private func hello(to device: DeviceID) -> Frame.Hello {
         Frame.Hello(
-            protocols: SessionProtocol.versions,
-            features: SessionProtocol.features & (settings.exchangesState ? .max : ~SessionProtocol.state),
-            featuresRequired: SessionProtocol.featuresRequired, name: settings.name, runID: settings.runID,
+            protocols: SessionProtocol.versions, features: settings.features,
+            featuresRequired: settings.featuresRequired, name: settings.name, runID: settings.runID,
             sessionNumber: sessionNumber, wallMilliseconds: 0,
             agentVersion: settings.agentVersion, instance: instance, listenPort: listenPort,
             waitingRoomBytes: UInt64(settings.bounds.waitingRoomBytes),
@@ -70,7 +69,8 @@ extension PeerNetwork {
         }
         let features: UInt64
         do {
-            features = try self.hello(to: sessions[index].device).agreed(with: hello).features
+            let agreed = try self.hello(to: sessions[index].device).agreed(with: hello).features
+            features = settings.faults.contains(.sendUnagreedFrames) ? settings.features : agreed
         } catch {
             switch error {
             case .protocolMismatch: refuse(index, .protocolMismatch, detail: error.message, &output)

@@ -53,6 +53,8 @@ package enum Operation: Hashable, Sendable {
         package static let editAgain: UInt64 = 13
         package static let settleCut: UInt64 = 14
         package static let dropEvents: UInt64 = 15
+        /// Greater ones are of a later version.
+        package static let greatest = dropEvents
     }
 
     /// The number of counters covered; 0 for an operation that no replica may author.

@@ -26,6 +26,9 @@ package protocol Checker {
     mutating func inspected(_ inspection: Inspection) -> String?
     /// A frame is about to leave a node that durably holds `durable`.
     mutating func sending(node: Int, _ frame: Frame, durable: VersionVector) -> String?
+    /// A frame is about to leave a node on a session whose ends both know the features `agreed`; nil: one of them requires what
+    /// the other lacks.
+    mutating func sending(node: Int, _ frame: Frame, agreed: UInt64?) -> String?
     /// A disk went back to an older state: `now` is what it holds, `elsewhere` what the other disks hold.
     mutating func restored(node: Int, now: VersionVector, elsewhere: VersionVector) -> String?
     /// After every step of a node's core.
@@ -60,6 +63,7 @@ extension Checker {
     package mutating func reported(node: Int, device: DeviceID, _ report: Report) -> String? { nil }
     package mutating func acknowledged(node: Int, _ segments: [VerifiedSegment]) -> String? { nil }
     package mutating func sending(node: Int, _ frame: Frame, durable: VersionVector) -> String? { nil }
+    package mutating func sending(node: Int, _ frame: Frame, agreed: UInt64?) -> String? { nil }
     package mutating func restored(node: Int, now: VersionVector, elsewhere: VersionVector) -> String? { nil }
     package mutating func stepped(node: Int, _ core: AgentCore, bounds: CoreConfiguration.Bounds) -> String? { nil }
     package mutating func bulkStarted(node: Int) -> String? { nil }

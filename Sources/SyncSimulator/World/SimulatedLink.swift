@@ -18,6 +18,8 @@ struct SimulatedLink {
         var isClosed = false
         /// The time since which the other end is gone without a notice.
         var aloneSince: Int64?
+        /// The version of the process at this end.
+        var version = SimulatedVersion.present
     }
 
     enum Packet {

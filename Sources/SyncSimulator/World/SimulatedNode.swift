@@ -39,6 +39,8 @@ struct SimulatedNode {
     var diskFreeAt: Int64 = 0
     /// The time at which the store's last answer is delivered.
     var answersAfter: Int64 = 0
+    /// The version of the agent, or of the next one if none runs.
+    var version = SimulatedVersion.present
     var isPaired = true
     /// Nodes that a person paired with it, as far as its disk can know of them.
     var letIn: Set<Int> = []

@@ -74,6 +74,7 @@ extension World {
         twin.letIn = image.letIn
         twin.hasTakenState = nodes[node].hasTakenState
         twin.twinOf = node
+        if let versions = options.versions { twin.version = versions.later }
         nodes.append(twin)
         trace.record(now, node, "is copied to node \(number)")
         copyCounts.clones += 1

@@ -42,6 +42,8 @@ extension World {
         configuration.timing.acknowledgeEvery = .milliseconds(2 * options.acknowledgeMilliseconds)
         // A user who restores an old disk needs what the others have forgotten.
         configuration.collectsDeletions = options.forgetsDeletions
+        configuration.features = nodes[node].version.features
+        configuration.featuresRequired = nodes[node].version.featuresRequired
         configuration.exchangesState = options.states != nil
         configuration.compacts = options.states?.retentionMilliseconds != nil && options.forgetsDeletions
         configuration.timing.compactAfter = .milliseconds(options.states?.compactMilliseconds ?? 0)

@@ -35,8 +35,11 @@ extension World {
         nodes[target].nextAcceptedConnection += 2
         let accepted = ConnectionID(rawValue: nodes[target].nextAcceptedConnection)
         let link = SimulatedLink(
-            number: links.count, isBulk: isBulk, dialer: .init(node: node, generation: generation, connection: id),
-            acceptor: .init(node: target, generation: nodes[target].generation, connection: accepted))
+            number: links.count, isBulk: isBulk,
+            dialer: .init(node: node, generation: generation, connection: id, version: nodes[node].version),
+            acceptor: .init(
+                node: target, generation: nodes[target].generation, connection: accepted,
+                version: nodes[target].version))
         links.append(link)
         linkNumbers[LinkKey(node: node, generation: generation, connection: id)] = (link.number, true)
         linkNumbers[LinkKey(node: target, generation: nodes[target].generation, connection: accepted)] =
@@ -69,6 +72,9 @@ extension World {
         else {
             return
         }
+        checkAgreement(node, frame, on: number)
+        guard failure == nil else { return }
+        let isLater = nodes[node].version.isLater
         var frame = frame
         if case .hello(let hello) = frame {
             frame = .hello(hello.signing(as: nodes[node].device.id, nodes[node].device.sign))
@@ -82,6 +88,7 @@ extension World {
         {
             bytes = corrupted(changes, bytes)
         }
+        if isLater { bytes = LaterFrames.extended(bytes) }
         if let copies = stateCopies(of: frame, bytes) {
             // To its sender a frame that is dropped is a frame that went out.
             if copies.isEmpty {
@@ -94,6 +101,7 @@ extension World {
         trace.record(now, node, "sends \(frame.kind), \(bytes.count) bytes on \(number)")
         if isFaulty, chance(per10000: options.resetsPer10000) { return reset(number) }
         post(.frame(bytes), on: number, toDialer: !isDialer)
+        if isLater, case .have = frame { post(.frame(LaterFrames.unknownKind), on: number, toDialer: !isDialer) }
     }
 
     /// Before the heal the network and its machines misbehave, afterwards they do not.

@@ -44,6 +44,7 @@ extension World {
         planBlobs(until: end)
         planCopies(until: end)
         planHostile(until: end)
+        planVersions(until: end)
         for _ in 0..<options.inspections { queue.plan(.inspect, at: objectWork.moment(before: end)) }
     }
 

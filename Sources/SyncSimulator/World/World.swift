@@ -32,6 +32,7 @@ struct World {
         case start(node: Int)
         case cutTail(node: Int)
         case fault(Fault)
+        case changeVersion(node: Int, SimulatedVersion)
         case unblock([Way])
         case setClock(node: Int, offsetMilliseconds: Int64)
         case look
@@ -76,6 +77,8 @@ struct World {
     /// The generator of faults of whole disks.
     var copyRandom: SplitMix64
     var copyCounts = CopyCounts()
+    /// The generator of upgrades and downgrades.
+    var versionRandom: SplitMix64
     /// Nil where all members keep the rules.
     var hostile: HostilePeer?
     /// Everything that was ever written, in a world in which nodes hold state in place of changes.
@@ -105,8 +108,8 @@ struct World {
         let connection: ConnectionID
     }
 
-    init(seed: UInt64, bug: PlantedBug?, tracing: Bool) {
-        options = WorldOptions(seed: seed)
+    init(seed: UInt64, bug: PlantedBug?, mixesVersions: Bool, tracing: Bool) {
+        options = WorldOptions(seed: seed, mixesVersions: mixesVersions)
         self.bug = bug
         random = SplitMix64(seed: seed)
         blobContents = options.blobs?.contents.map { BlobContent.all[$0] } ?? []
@@ -129,6 +132,7 @@ struct World {
         changes = exchangesState ? WrittenChanges() : nil
         copyRandom = SplitMix64(seed: seed ^ 0x636c_6f6e_6573_2121)
         stateRandom = SplitMix64(seed: seed ^ 0x7374_6174_6573_2121)
+        versionRandom = SplitMix64(seed: seed ^ 0x7570_6772_6164_6521)
         checkers = [
             ConvergenceChecker(), AcknowledgedWriteChecker(), CausalDeliveryChecker(), SingleHistoryChecker(),
             VectorChecker(), DurableFirstChecker(), BoundedMemoryChecker(), StabilityChecker(), VoidWorkChecker(),
@@ -144,6 +148,7 @@ struct World {
             hostile = HostilePeer(seed: seed)
             checkers.append(HostileMemberChecker())
         }
+        if options.versions != nil { checkers.append(AgreementChecker()) }
         trace = WorldTrace(isKept: tracing)
         giveBlobs()
         planRun()
@@ -200,6 +205,7 @@ struct World {
         case .start(let node): start(node)
         case .cutTail(let node): cutTail(node)
         case .fault(let fault): inflict(fault)
+        case .changeVersion(let node, let version): changeVersion(node, version)
         case .unblock(let ways): unblock(ways)
         case .setClock(let node, let offset): nodes[node].wallOffsetMilliseconds = offset
         case .look: look()

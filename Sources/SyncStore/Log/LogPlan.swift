@@ -176,6 +176,8 @@ package struct LogPlan: Sendable {
             objectPosition: after.objectPosition, mayChangeSchemas: mayChangeSchemas,
             cuts: changesCuts ? after.cuts : nil,
             ignoredRevocations: IgnoredRevocation.amongst(entries.lazy.flatMap(\.scan.statements)),
-            isIncomplete: after.isIncomplete)
+            isIncomplete: after.isIncomplete,
+            laterAuthors: Set(entries.filter(\.scan.hasLaterOperations).map(\.verified.segment.replica.device)).sorted()
+        )
     }
 }

@@ -42,6 +42,8 @@ package struct SegmentScan: Sendable {
     package private(set) var additionDots: [Dot] = []
     /// The segment's statements on which devices count, with the dots of their operations.
     package private(set) var statements: [(dot: Dot, says: CutStatement)] = []
+    /// True if it has operations of a kind that only later versions know.
+    package private(set) var hasLaterOperations = false
     private static let statements = [
         Operation.Kind.cut, Operation.Kind.markRewriting, Operation.Kind.settleCut,
     ]
@@ -78,6 +80,7 @@ package struct SegmentScan: Sendable {
         _ operation: OperationView, _ counter: UInt64, of change: ChangeView, in segment: Segment,
         _ streams: inout StreamTable
     ) {
+        if operation.kind > Operation.Kind.greatest { hasLaterOperations = true }
         guard operation.span == 1 else { return }
         if operation.kind == Operation.Kind.appendEvent {
             guard let event = try? EventView(operation.body, in: segment.bytes) else { return }

@@ -64,6 +64,10 @@ struct BulkWorld {
     private var lastAccepted: UInt64 = 0
     var delayMilliseconds: Int64 = 1
     var check = BulkCheck()
+    /// Is told each frame as it reaches a node.
+    var carry: ((_ sender: Int, _ node: Int, BulkFrame, _ nanoseconds: Int64) -> Void)?
+    /// Nodes whose cores do nothing: what they say comes from a recording.
+    var recorded: Set<Int> = []
 
     init(
         seed: UInt64 = 1, nodes count: Int, _ configure: (inout BulkConfiguration, Int) -> Void = { _, _ in }
@@ -150,6 +154,16 @@ struct BulkWorld {
         return nil
     }
 
+    /// Until this time, in nanoseconds.
+    mutating func run(until end: Int64) {
+        while let next = events.last, next.at <= end {
+            events.removeLast()
+            now = max(now, next.at)
+            perform(next.event)
+        }
+        now = max(now, end)
+    }
+
     /// That it comes to hold is expected.
     mutating func reach(
         within milliseconds: Int64, sourceLocation: SourceLocation = #_sourceLocation,
@@ -185,6 +199,7 @@ struct BulkWorld {
     }
 
     mutating func hear(_ node: Int, _ input: BulkInput) {
+        guard !recorded.contains(node) else { return }
         check.heard(node, input, &nodes[node])
         let effects = nodes[node].core.step(input, at: Tick(nanoseconds: now))
         for effect in effects { perform(node, effect) }
@@ -233,7 +248,7 @@ struct BulkWorld {
         }
     }
 
-    private mutating func dial(_ node: Int, _ id: ConnectionID, _ target: Int) {
+    mutating func dial(_ node: Int, _ id: ConnectionID, _ target: Int) {
         guard sessions.contains(where: { $0.dialler == node && $0.acceptor == target }) else {
             return plan(.input(node: node, .dialFailed(id, code: "refused")), after: delayMilliseconds)
         }
@@ -267,6 +282,7 @@ struct BulkWorld {
         guard !pipes[pipe].isPartitioned, pipes[pipe].isOpen else { return }
         guard pipes[pipe].isReading[end] else { return pipes[pipe].held[end].append((frame, bytes)) }
         let (node, id) = pipes[pipe].ends[end]
+        carry?(pipes[pipe].ends[1 - end].node, node, frame, now)
         hear(node, .received(id, frame, bytes: bytes))
     }
 

@@ -48,6 +48,10 @@ struct Mesh {
     private let configure: (inout CoreConfiguration) -> Void
     /// Is told each step of each core.
     var observe: ((_ node: Int, Input, [Effect], Tick) -> Void)?
+    /// Is told the bytes of each frame that one node sends another.
+    var carry: ((_ sender: Int, _ node: Int, Frame, [UInt8], Tick) -> Void)?
+    /// Nodes whose cores and stores do nothing: what they say comes by `send(_:from:to:)`, from a recording.
+    var recorded: Set<Int> = []
     /// Cores reach what they dial; otherwise every dial fails.
     var dials = false
     private var dialled: [(node: Int, ConnectionID, Endpoint)] = []
@@ -112,8 +116,9 @@ struct Mesh {
 
     /// Both make each other members, and connect.
     mutating func pair(_ left: Int, _ right: Int) throws {
-        try append(left, .operations([.addMember(nodes[right].fact)]))
-        try append(right, .operations([.addMember(nodes[left].fact)]))
+        for (node, other) in [(left, right), (right, left)] where !recorded.contains(node) {
+            try append(node, .operations([.addMember(nodes[other].fact)]))
+        }
         connect(left, right)
     }
 
@@ -152,6 +157,12 @@ struct Mesh {
         guard links[number].isOpen else { return }
         links[number].isOpen = false
         for (end, id) in zip(links[number].ends, links[number].ids) { step(end, .closed(id, code: "connection_reset")) }
+    }
+
+    /// The agent says goodbye and ends.
+    mutating func stop(_ node: Int) {
+        for effect in nodes[node].core.stop(at: now) { queue.append((node, effect)) }
+        performAll()
     }
 
     /// The process is killed and starts again; its sessions are over.
@@ -216,23 +227,29 @@ struct Mesh {
     }
 
     /// Time goes on, and every deadline in it passes.
-    mutating func pass(seconds: Int64) {
-        let end = now + .seconds(seconds)
-        while let next = nodes.indices.compactMap({ nodes[$0].core.nextDeadline }).min(), next <= end {
+    mutating func pass(seconds: Int64) { pass(until: now + .seconds(seconds)) }
+
+    mutating func pass(until end: Tick) {
+        let live = nodes.indices.filter { !recorded.contains($0) }
+        var lastStep = now
+        while let next = live.compactMap({ nodes[$0].core.nextDeadline }).min(), next <= end {
             now = max(now, next)
-            for node in nodes.indices where nodes[node].core.nextDeadline.map({ $0 <= now }) ?? false {
+            lastStep = now
+            for node in live where nodes[node].core.nextDeadline.map({ $0 <= now }) ?? false {
                 step(node, .deadlinePassed)
             }
             performAll()
             // A deadline that stays where it is must not stop time.
             now = now + Tick.Span(nanoseconds: 1_000)
         }
-        now = end
+        // A core may have been told a time a little behind the end, by such a deadline.
+        now = max(end, lastStep)
     }
 
     // MARK: Interpreting
 
     private mutating func step(_ node: Int, _ input: Input) {
+        guard !recorded.contains(node) else { return }
         let effects = nodes[node].core.step(input, at: now)
         observe?(node, input, effects, now)
         for effect in effects { queue.append((node, effect)) }
@@ -380,6 +397,7 @@ struct Mesh {
             nodes[node].rowBytesSent += bytes.count
         }
         let peer = links[number].ends.first { $0 != node } ?? node
+        carry?(node, peer, frame, bytes, now)
         if stalled[peer] != nil {
             stalled[peer]?.append((node, id, frame))
             return

@@ -1,16 +1,16 @@
 import Foundation
 import SwiftProtobuf
-import SyncModel
+package import SyncModel
 
 /// A frame of a pairing by typed codes, as bytes.
-enum CodesFrames {
-    enum Frame: Equatable {
+package enum CodesFrames {
+    package enum Frame: Equatable {
         /// The bytes of a `CodesOffer`.
         case offer([UInt8])
         case message(PairingMessage)
     }
 
-    static func encode(_ frame: Frame) -> [UInt8] {
+    package static func encode(_ frame: Frame) -> [UInt8] {
         let body: Lanyard_Pairing_V1_CodesFrame.OneOf_Body =
             switch frame {
             case .offer(let bytes): .offer(Data(bytes))
@@ -25,7 +25,7 @@ enum CodesFrames {
     }
 
     /// Nil for bytes that are no frame, one with a body this version does not know, or a value outside its limits.
-    static func decode(_ payload: [UInt8]) -> Frame? {
+    package static func decode(_ payload: [UInt8]) -> Frame? {
         guard let frame = try? Lanyard_Pairing_V1_CodesFrame(serializedBytes: payload), let body = frame.body else {
             return nil
         }

@@ -192,6 +192,7 @@ class Peer(Record):
     behind: Behind
     rtt_milliseconds: float | None = None
     last_sync: str | None = None
+    version: str | None = None
 
 
 @dataclass(frozen=True)
