@@ -33,6 +33,16 @@ PACKAGE_CHECK_PACKAGES=(autopkgtest lintian mandoc mmdebstrap piuparts)
 # What `deploy/test` needs beside these: a browser that is driven, letters for it to show, and promtool.
 TEST_PACKAGES=(chromium chromium-driver fonts-dejavu-core prometheus "${PACKAGING_PACKAGES[@]}" "${PACKAGE_CHECK_PACKAGES[@]}")
 
+# until_true SECONDS COMMAND…: polls every 5 ms; false when the time is over.
+until_true() {
+    local end=$((${EPOCHREALTIME/./} + $1 * 1000000))
+    shift
+    until "$@"; do
+        ((${EPOCHREALTIME/./} < end)) || return 1
+        sleep 0.005
+    done
+}
+
 # Runs a command as root, through sudo where needed.
 as_root() {
     if ((EUID == 0)); then

@@ -60,6 +60,9 @@ package struct AgentSnapshot: Sendable {
 
     package var members: [Membership.Member] { membership.members }
 
+    /// The number of other devices with a live mDNS record, paired or not.
+    package var foundByMDNS: Int { strangers.count + Set(peers.filter { $0.via == "mdns" }.map(\.device)).count }
+
     /// Returns the device's name, or its short id while the name is unknown.
     package func name(of device: DeviceID) -> String {
         let name = peers.first { $0.device == device }?.name ?? ""

@@ -92,7 +92,7 @@ agent_begin() {
     local number=$1 dir options=() environment
     dir=$(node_dir "$number")
     if ! daemon_is_gone "$number" agent; then return; fi
-    if [[ $(<"$STATE/mdns") == off ]]; then options+=(--no-mdns); fi
+    if ! uses_mdns; then options+=(--no-mdns); fi
     if [[ -e $dir/options ]]; then mapfile -d '' -t -O "${#options[@]}" options <"$dir/options"; fi
     node_environment "$number"
     spawn "$number" agent "${environment[@]}" lanyardd --data-dir "$dir/data" --socket "$dir/control.sock" \
@@ -113,4 +113,11 @@ laggard() {
     printf 'the log of node %s ends:\n' "$1" >&2
     tail -n 15 "$(node_dir "$1")/agent.log" 2>/dev/null | sed 's/^/    /' >&2
     die "$2: see its log above, then deploy/rig down"
+}
+
+# The socket is a path that all mount namespaces share, so asking an agent needs no namespace.
+lanyard_at() {
+    local number=$1
+    shift
+    LANYARD_SOCKET=$(node_dir "$number")/control.sock timeout "$READY_SECONDS" "$BINARIES/lanyard" "$@"
 }

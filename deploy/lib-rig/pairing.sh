@@ -1,12 +1,6 @@
 # shellcheck shell=bash
-# Making strangers members, and waiting until they hold sessions. Sourced by deploy/rig after daemons.sh.
-
-# The socket is a path that all mount namespaces share, so asking an agent needs no namespace.
-lanyard_at() {
-    local number=$1
-    shift
-    LANYARD_SOCKET=$(node_dir "$number")/control.sock timeout "$READY_SECONDS" "$BINARIES/lanyard" "$@"
-}
+# Making strangers members, and waiting until they hold sessions. Sourced by deploy/rig and deploy/containers/rig, which say what
+# `nodes`, `node_dir`, `lanyard_at`, `laggard` and `uses_mdns` are with them.
 
 # pair HOST NUMBER: NUMBER joins with a ticket of HOST.
 pair() {
@@ -36,7 +30,7 @@ pair_all() {
 # Sessions with members; with mDNS those whose record was heard as well, so that nobody who looks at `peers` is early.
 connections() {
     local way='true'
-    if [[ $(<"$STATE/mdns") == on ]]; then way='.via == "mdns"'; fi
+    if uses_mdns; then way='.via == "mdns"'; fi
     lanyard_at "$1" peers --json 2>/dev/null |
         jq "[.[] | select(.state == \"connected\" and $way)] | length" 2>/dev/null || echo 0
 }
@@ -48,7 +42,7 @@ wait_connected() {
     count=$(nodes | wc -l)
     # An agent keeps up to 16 sessions, a random part of a larger mesh.
     least=$((count - 1 > 8 && count > 17 ? 8 : count - 1))
-    if [[ $(<"$STATE/mdns") == off ]]; then least=1; fi
+    if ! uses_mdns; then least=1; fi
     for number in $(nodes); do
         until_true "$READY_SECONDS" has_connections "$number" "$least" ||
             laggard "$number" "node $number is connected to $(connections "$number") of $least members after $READY_SECONDS s"

@@ -3,16 +3,6 @@
 
 HERE=$(cd "$(dirname "${BASH_SOURCE[0]}")" && pwd)
 
-# until_true SECONDS COMMAND…: polls every 5 ms; false when the time is over.
-until_true() {
-    local end=$((${EPOCHREALTIME/./} + $1 * 1000000))
-    shift
-    until "$@"; do
-        ((${EPOCHREALTIME/./} < end)) || return 1
-        sleep 0.005
-    done
-}
-
 # detached COMMAND…: runs it in a session of its own, holding none of the caller's descriptors.
 detached() (
     exec </dev/null >>"$STATE/detached.log" 2>&1
@@ -55,6 +45,8 @@ nodes() {
     local dir
     for dir in "$STATE"/node*/; do [[ -e ${dir}pid ]] && basename "$dir"; done | sed 's/^node//' | sort -n
 }
+
+uses_mdns() { [[ $(<"$STATE/mdns") == on ]]; }
 
 # Only root may have made it, or somebody waits for us with a directory of their own.
 make_state() {

@@ -113,7 +113,8 @@ extension Agent {
     }
 
     /// Makes the checks that only a running agent can make: `listener`, `clock_skew`, `newest_change`, `connected_peers`,
-    /// `store`, `discovery`, `duplicate_identity`, `attachments`. The command adds those it can make itself.
+    /// `store`, `discovery`, `duplicate_identity`, `attachments`; in a container also `container_network`. The command adds those
+    /// it can make itself.
     ///
     /// - Parameters:
     ///   - deep: all that is stored is read, the bytes of attachments too.
@@ -122,7 +123,9 @@ extension Agent {
         deep: Bool, progress: @escaping @Sendable (ByteProgress) -> Void
     ) async throws(ControlError) -> [DoctorCheck] {
         let now = try await controlled { try await snapshot() }
-        var checks = [listenerCheck(now), discoveryCheck(now), connectionCheck(now), clockCheck(now), identityCheck]
+        var checks = [listenerCheck(now), discoveryCheck(now)]
+        if let check = containerFacts(now).check { checks.append(check) }
+        checks += [connectionCheck(now), clockCheck(now), identityCheck]
         checks.append(ClockLead.check(ClockLead(newest: now.newestStampMilliseconds, now: now.wallMilliseconds)))
         checks.append(try await storeCheck(deep: deep))
         checks.append(deep ? try await deepAttachmentCheck(progress) : try await attachmentCheck())
@@ -148,6 +151,15 @@ extension Agent {
         case .unavailable(let trouble):
             DoctorCheck(check: "discovery", state: .failed, detail: trouble.message, hint: trouble.hint)
         }
+    }
+
+    private func containerFacts(_ now: AgentSnapshot) -> ContainerFacts {
+        var facts = ContainerFacts.current()
+        facts.found = now.foundByMDNS
+        facts.connected = now.peers.count { $0.state == .connected }
+        facts.port = now.listenPort
+        facts.hasHadTime = now.uptimeSeconds >= Self.discoveryPatienceSeconds
+        return facts
     }
 
     private func connectionCheck(_ now: AgentSnapshot) -> DoctorCheck {

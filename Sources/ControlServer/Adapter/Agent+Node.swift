@@ -52,11 +52,10 @@ extension Agent {
                 && standings.allSatisfy { $0.state == .inStep },
             standings: standings, conflicts: conflicts)
         let connected = now.peers.count { $0.state == .connected }
-        let seen = now.strangers.count + Set(now.peers.filter { $0.via == "mdns" }.map { $0.device }).count
         return StatusResponse(
             device: .init(id: "\(device)", shortID: device.shortID, name: now.name), version: version,
             uptimeSeconds: now.uptimeSeconds, discovery: now.discoveryResponse, spaces: [home],
-            peers: .init(connected: connected, discovered: seen, paired: now.members.count - 1),
+            peers: .init(connected: connected, discovered: now.foundByMDNS, paired: now.members.count - 1),
             store: storeResponse, transfers: transfers,
             warnings: warnings(now) + SilentMember.warnings(heldBackBy, now: now.wallMilliseconds),
             backups: backups.view.plan == nil ? nil : backupsResponse,
@@ -93,7 +92,7 @@ extension Agent {
     }
 
     private static let acknowledgementPatience: Int64 = 120_000
-    private static let discoveryPatienceSeconds = 5
+    static let discoveryPatienceSeconds = 5
 
     /// Returns true if the member lacks nothing, and its session is too young for an acknowledgement to be due.
     private func hasJustArrived(_ device: DeviceID, _ now: AgentSnapshot) -> Bool {
