@@ -16,8 +16,6 @@ package final class UpgradeServer: Sendable {
         case ended
     }
 
-    /// An upgrade that is done sooner is not worth another socket.
-    private static let patience = Duration.milliseconds(200)
     /// The time that long answers have when the agent wants the socket.
     private static let farewell = Duration.seconds(2)
 
@@ -26,9 +24,19 @@ package final class UpgradeServer: Sendable {
     private let answers: UpgradeAnswers
     private let eventLoopGroup: any EventLoopGroup
     private let logger: Logger
+    private let patience: Duration
+    private let onListening: @Sendable () async -> Void
     private let phase = Mutex(Phase.waiting(since: nil))
 
-    package init(socket: ControlSocket, eventLoopGroup: any EventLoopGroup, logger: Logger) {
+    /// - Parameters:
+    ///   - patience: an upgrade that is done sooner is not worth another socket.
+    ///   - onListening: called once commands can connect.
+    package init(
+        socket: ControlSocket, eventLoopGroup: any EventLoopGroup, logger: Logger,
+        patience: Duration = .milliseconds(200), onListening: @escaping @Sendable () async -> Void = {}
+    ) {
+        self.patience = patience
+        self.onListening = onListening
         self.socket = socket
         self.eventLoopGroup = eventLoopGroup
         self.logger = logger
@@ -46,7 +54,7 @@ package final class UpgradeServer: Sendable {
                 phase = .waiting(since: now)
                 return
             }
-            if now - since >= Self.patience { phase = begun() }
+            if now - since >= patience { phase = begun() }
         }
     }
 
@@ -64,7 +72,7 @@ package final class UpgradeServer: Sendable {
     }
 
     private func server() -> Server<AdmittedChannel> {
-        let (answers, connections, socket, logger) = (answers, connections, socket, logger)
+        let (answers, connections, socket, logger, onListening) = (answers, connections, socket, logger, onListening)
         let channel = AdmittedChannel(rule: AdmissionRule(socket: socket), connections: connections) { origin in
             { request, writer, channel in
                 connections.beginRequest(channel)
@@ -87,6 +95,7 @@ package final class UpgradeServer: Sendable {
                     logger.warning(
                         "the control socket keeps a wide mode", metadata: ["error.code": "\(error.code.rawValue)"])
                 }
+                await onListening()
             }, eventLoopGroup: eventLoopGroup, logger: quiet)
     }
 

@@ -16,6 +16,17 @@ package struct AgentUpgrade: Sendable {
     /// The agent for reads of its store, which are answered with what the older program knew; nil while nothing can be read.
     /// Only reads: it has no loop yet.
     package let agent: Agent?
+
+    package init(
+        device: String, shortID: String, name: String, version: String, share: Double, agent: Agent? = nil
+    ) {
+        self.device = device
+        self.shortID = shortID
+        self.name = name
+        self.version = version
+        self.share = share
+        self.agent = agent
+    }
 }
 
 /// Passes on how far the upgrade is, with the agent once its store can be read.
