@@ -12,8 +12,11 @@ struct DerivedTables {
         if try derivation.isDue {
             report(.deriving)
             try rows.access.transaction { _ throws(StoreError) in try derivation.run() }
+            // What the log does not fill is little, and counts as done.
+            try fillIndexes(UpgradeReport(nil))
+        } else {
+            try fillIndexes(report)
         }
-        try fillIndexes()
         return try checkedState()
     }
 
@@ -23,7 +26,7 @@ struct DerivedTables {
         let derivation = Derivation(rows: rows)
         guard try derivation.isDue, try derivation.isReadableBefore else { return nil }
         do throws(StoreError) {
-            try fillIndexes()
+            try fillIndexes(report)
             return try checkedState()
         } catch {
             // What does not read back is filled from the log.
@@ -32,7 +35,7 @@ struct DerivedTables {
         }
     }
 
-    private func fillIndexes() throws(StoreError) {
+    private func fillIndexes(_ report: UpgradeReport) throws(StoreError) {
         let objects = ObjectRows(rows)
         if try objects.isIndexingDue {
             report(.indexing)
