@@ -211,7 +211,7 @@ let package = Package(
             dependencies: [
                 "ControlAPI", "ControlServer", "Lanyard", "LanyardClient", "LanyardTesting", "lanyard", "SyncAgent",
                 "SyncCore", "SyncModel", "SyncStore", nio,
-                nioPosix, logging,
+                nioPosix, logging, crypto,
                 agent("HummingbirdCore", "hummingbird"),
                 agent("HTTPTypes", "swift-http-types"),
                 agent("ServiceLifecycle", "swift-service-lifecycle"),

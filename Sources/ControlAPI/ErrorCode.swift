@@ -77,6 +77,7 @@ public enum ErrorCode: String, CaseIterable, Sendable {
     case fileUnwritable = "file_unwritable"
     case cancelled = "cancelled"
     case stopping = "stopping"
+    case upgrading = "upgrading"
     case internalFault = "internal"
     // The agent cannot be reached at all; only clients report these.
     case agentNotRunning = "agent_not_running"
@@ -111,7 +112,7 @@ public enum ErrorCode: String, CaseIterable, Sendable {
             422
         case .internalFault, .damaged: 500
         case .unreachable, .connectionLost: 502
-        case .storeFailed, .objectIncomplete, .nobodyHas, .cancelled, .stopping, .agentNotRunning: 503
+        case .storeFailed, .objectIncomplete, .nobodyHas, .cancelled, .stopping, .upgrading, .agentNotRunning: 503
         case .timedOut: 504
         case .diskFull, .quotaExceeded: 507
         }
@@ -124,7 +125,7 @@ public enum ErrorCode: String, CaseIterable, Sendable {
             .typeMismatch,
             .indexOutOfRange, .insideCharacter, .payloadTooLarge, .bodyTooLarge, .unreachable, .diskFull, .storeFailed,
             .objectIncomplete, .nobodyHas, .damaged, .fileChanged, .fileUnreadable, .fileUnwritable, .cancelled,
-            .stopping, .internalFault, .unsupportedMediaType, .methodNotAllowed, .truncated, .notAnArchive:
+            .stopping, .upgrading, .internalFault, .unsupportedMediaType, .methodNotAllowed, .truncated, .notAnArchive:
             .failed
         case .invalidName, .invalidArgument, .unknownKey, .unknownOperation, .socketPathTooLong, .ambiguousAttachment,
             .ambiguousDevice:

@@ -7,13 +7,27 @@ package import SyncAgent
 
 /// Finds the route for a request, runs it, and turns every error into the one form errors have.
 package struct ControlResponder: Sendable {
+    /// Looks at a request that a route takes, and refuses it by an error.
+    typealias Gate = @Sendable (Route, ControlRequest) throws(ControlError) -> Void
+
     private let table: RouteTable
     private let logger: Logger
+    private let gate: Gate?
 
     /// - Parameter dashboard: the access to the dashboard; nil where the agent has none.
     package init(agent: Agent, logger: Logger, dashboard: DashboardAccess? = nil) {
-        table = RouteTable(agent: agent, dashboard: dashboard)
+        self.init(table: RouteTable(agent: agent, dashboard: dashboard), logger: logger, gate: nil)
+    }
+
+    /// Answers only what `gate` lets pass.
+    init(agent: Agent, logger: Logger, gate: @escaping Gate) {
+        self.init(table: RouteTable(agent: agent), logger: logger, gate: gate)
+    }
+
+    private init(table: RouteTable, logger: Logger, gate: Gate?) {
+        self.table = table
         self.logger = logger
+        self.gate = gate
     }
 
     /// Answers a request; failures are answers with an error.
@@ -60,6 +74,7 @@ package struct ControlResponder: Sendable {
         let (query, lists) = try Self.query(try Self.queryPairs(of: request), for: route)
         let asked = ControlRequest(
             request: request, upload: upload, origin: origin, parameters: parameters, query: query, queryLists: lists)
+        try gate?(route, asked)
         return (route, asked)
     }
 

@@ -75,5 +75,5 @@ public final class Connection: Sendable {
 
 extension ControlError {
     /// True if another try may succeed without anything else being done than starting the agent.
-    var saysAgentIsLost: Bool { [.connectionLost, .agentNotRunning, .stopping].contains(code) }
+    var saysAgentIsLost: Bool { [.connectionLost, .agentNotRunning, .stopping, .upgrading].contains(code) }
 }

@@ -12,8 +12,11 @@ import SyncTransport
 extension Agent {
     /// Brings an agent up: keys, store, listener, core, discovery, in this order. When it returns, the agent listens and
     /// dials; whatever failed before is undone.
+    ///
+    /// - Parameter upgrading: called again and again while the store of an older program is upgraded, on another thread.
     package static func start(
-        _ configuration: AgentConfiguration, version: String, log: AgentLog
+        _ configuration: AgentConfiguration, version: String, log: AgentLog,
+        upgrading: @escaping @Sendable (AgentUpgrade) -> Void = { _ in }
     ) async throws(AgentError) -> Agent {
         let directory = configuration.dataDirectory
         // Before the keys are read.
@@ -21,24 +24,33 @@ extension Agent {
         try DataDirectory.prepare(directory)
         let identity: DeviceIdentity
         do { identity = try DeviceIdentity.loadOrCreate(in: directory) } catch { throw .identity(error) }
-        let store: SQLiteStore
-        let opened: (state: StoreState, tickets: [TicketRecord])
-        do {
-            store = try DataDirectory.openStore(directory, identity: identity)
-            opened = (try store.state(), try store.tickets())
-        } catch {
-            throw .store(error, directory: directory)
-        }
-        let blobs: BlobStore
-        do {
-            blobs = try DataDirectory.openBlobs(directory, in: store)
-        } catch {
-            store.close()
-            throw .blobs(error, directory: directory)
+        let watch = UpgradeWatch(identity, name: configuration.name, version: version, body: upgrading)
+        // An upgrade takes seconds, and the cooperative pool may have one thread, which answers meanwhile.
+        let opening = ReadQueue(threadCount: 1)
+        defer { opening.close() }
+        let (store, blobs) = try await opening.run { () throws(AgentError) in
+            try openFiles(directory, identity, version, watch)
+        } refused: { _ in
+            AgentError.stopping
         }
         let agent = Agent(
             configuration: configuration, version: version, identity: identity, store: store, blobs: blobs,
             eventLoop: MultiThreadedEventLoopGroup.singleton.next(), log: log)
+        let opened: (state: StoreState, tickets: [TicketRecord])
+        do throws(StoreError) {
+            opened = try await opening.run { () throws(StoreError) in
+                if store.isUpgradePending {
+                    watch.letRead(agent)
+                    try store.finishUpgrade()
+                }
+                return (try store.state(), try store.tickets())
+            } refused: { _ in
+                StoreError.closed
+            }
+        } catch {
+            store.close()
+            throw .store(error, directory: directory)
+        }
         do {
             try await agent.bringUp(identity, opened.state, opened.tickets)
         } catch {
@@ -49,6 +61,27 @@ extension Agent {
             "The agent runs.",
             metadata: ["device.id": "\(agent.device.shortID)", "listen.port": "\(agent.listenPort)"])
         return agent
+    }
+
+    /// Opens the database and the folder of large blobs. To be called on a thread that may wait.
+    private static func openFiles(
+        _ directory: String, _ identity: DeviceIdentity, _ version: String, _ watch: UpgradeWatch
+    ) throws(AgentError) -> (SQLiteStore, BlobStore) {
+        let store: SQLiteStore
+        do throws(StoreError) {
+            store = try DataDirectory.openStore(directory, identity: identity, version: version) { watch.record($0) }
+        } catch {
+            if case .schemaNewer(let found, let known) = error {
+                throw .storeNewer(NewerStore(in: directory, schema: found, known: known, version: version))
+            }
+            throw .store(error, directory: directory)
+        }
+        do throws(BlobError) {
+            return (store, try DataDirectory.openBlobs(directory, in: store))
+        } catch {
+            store.close()
+            throw .blobs(error, directory: directory)
+        }
     }
 
     private func bringUp(

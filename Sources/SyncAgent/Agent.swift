@@ -155,7 +155,10 @@ package final class Agent: Sendable {
 
     /// Runs on the agent's loop.
     private func onLoop<Value: Sendable>(_ body: @escaping @Sendable () throws -> Value) async throws -> Value {
-        try await eventLoop.submit(body).get()
+        try await eventLoop.submit { [self] in
+            guard parts.value != nil else { throw AgentError.upgrading }
+            return try body()
+        }.get()
     }
 
     // MARK: What the control server asks for

@@ -6,6 +6,8 @@ package import SyncTransport
 /// The reason why an agent cannot start, or cannot do what it was asked to. Codes are stable; every message has a next step.
 package enum AgentError: Error, Sendable {
     case store(StoreError, directory: String)
+    /// A newer program brought the store up to a schema that this one does not know. Nothing was changed.
+    case storeNewer(NewerStore)
     /// The folder of large blobs cannot be used.
     case blobs(BlobError, directory: String)
     case identity(IdentityError)
@@ -20,11 +22,19 @@ package enum AgentError: Error, Sendable {
     case blocked(DeviceID)
     /// A pairing by typed codes runs already.
     case alreadyPairing
+    /// The store of an older program is being upgraded: it can be read at most.
+    case upgrading
     case stopping
+
+    /// True if another start of the same program would end alike.
+    package var isFinal: Bool {
+        if case .storeNewer = self { true } else { false }
+    }
 
     package var code: String {
         switch self {
         case .store(let error, _): StoreDriver.code(of: error)
+        case .storeNewer: "schema_newer"
         case .blobs(let error, _): error.code
         case .identity(let error): error.code
         case .listen(let error): error.code
@@ -33,6 +43,7 @@ package enum AgentError: Error, Sendable {
         case .duplicateIdentity: "duplicate_identity"
         case .blocked: "blocked"
         case .alreadyPairing: "already_pairing"
+        case .upgrading: "upgrading"
         case .stopping: "stopping"
         }
     }
@@ -41,8 +52,7 @@ package enum AgentError: Error, Sendable {
         switch self {
         case .store(.locked(let processID), let directory):
             "another agent\(processID.map { " (process \($0))" } ?? "") uses \(directory)"
-        case .store(.schemaNewer(let found, let known), let directory):
-            "\(directory) was written by a newer lanyardd (schema \(found), this one knows \(known))"
+        case .storeNewer(let store): store.message
         case .store(.corrupt(let detail), let directory): "the database in \(directory) is damaged: \(detail)"
         case .store(.unreadable(let path, let code), _): "cannot use \(path): \(String(cString: strerror(code)))"
         case .store(.foreignTail(let replica), let directory):
@@ -60,6 +70,7 @@ package enum AgentError: Error, Sendable {
         case .duplicateIdentity: "another agent runs with this device's identity; nothing was written"
         case .blocked(let device): "\(device.shortID) is blocked on this device"
         case .alreadyPairing: "a pairing runs on this device already"
+        case .upgrading: "the store is being upgraded"
         case .stopping: "the agent is stopping"
         }
     }
@@ -67,7 +78,7 @@ package enum AgentError: Error, Sendable {
     package var hint: String {
         switch self {
         case .store(.locked, _): "stop the other agent, or give this one its own --data-dir"
-        case .store(.schemaNewer, _): "upgrade this device's lanyardd"
+        case .storeNewer(let store): store.hint
         case .store(.corrupt, _): "move the directory aside and join again with a ticket; keep it until all is back"
         case .store(.unreadable(let path, _), _), .directory(let path, _):
             "give the agent's user access: chown -R USER \(path); chmod 700 \(path)"
@@ -84,6 +95,7 @@ package enum AgentError: Error, Sendable {
         case .duplicateIdentity: Self.rekeyingHint
         case .blocked(let device): "To undo that: lanyard devices unblock \(device)"
         case .alreadyPairing: "finish that one, or stop it with Ctrl-C where it was typed"
+        case .upgrading: "wait until it is done: lanyard status"
         case .stopping: "start it again: lanyardd"
         }
     }

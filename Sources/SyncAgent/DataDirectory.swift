@@ -33,10 +33,21 @@ enum DataDirectory {
         return (environment["RUNTIME_DIRECTORY"].map { [$0] } ?? []) + ["/run/lanyard"] + runtime
     }
 
-    static func openStore(_ path: String, identity: DeviceIdentity) throws(StoreError) -> SQLiteStore {
+    /// - Parameters:
+    ///   - version: of this program.
+    ///   - upgrading: called while the store of an older program is upgraded. Its tables may be those of that program
+    ///     afterwards (`SQLiteStore.isUpgradePending`).
+    static func openStore(
+        _ path: String, identity: DeviceIdentity, version: String,
+        upgrading: @escaping @Sendable (StoreUpgrade) -> Void
+    ) throws(StoreError) -> SQLiteStore {
         let leases = leaseDirectories.lazy.compactMap { LeaseFolder(path: $0) }.first
+        var configuration = SQLiteConfiguration(directory: path, leases: leases)
+        configuration.program = version
+        configuration.readsBeforeUpgraded = true
+        configuration.upgrading = upgrading
         return try SQLiteStore(
-            SQLiteConfiguration(directory: path, leases: leases), device: identity.deviceID,
+            configuration, device: identity.deviceID,
             incarnations: { UInt64.random(in: .min ... .max) },
             sign: { identity.sign($0) })
     }

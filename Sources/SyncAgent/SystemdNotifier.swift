@@ -24,7 +24,15 @@ package struct SystemdNotifier: Sendable {
     }
 
     /// Sends a message; never blocks, and ignores errors: the agent runs on without its manager.
-    package func send(_ message: Message) {
+    package func send(_ message: Message) { send(text: message.rawValue) }
+
+    /// Asks for more time to start, and shows how far the upgrade of the store is. Five minutes from now on, so one that has hung
+    /// is ended.
+    package func send(upgraded share: Double) {
+        send(text: "EXTEND_TIMEOUT_USEC=300000000\nSTATUS=Upgrading the store: \(Int(share * 100)) %")
+    }
+
+    private func send(text message: String) {
         let descriptor = socket(AF_UNIX, Int32(SOCK_DGRAM.rawValue) | Int32(SOCK_CLOEXEC.rawValue), 0)
         guard descriptor >= 0 else { return }
         defer { close(descriptor) }
@@ -37,7 +45,7 @@ package struct SystemdNotifier: Sendable {
             if bytes.first == UInt8(ascii: "@") { target[0] = 0 }
         }
         let length = socklen_t(MemoryLayout<sa_family_t>.size + bytes.count)
-        let text = Array(message.rawValue.utf8)
+        let text = Array(message.utf8)
         _ = withUnsafePointer(to: &address) { pointer in
             pointer.withMemoryRebound(to: sockaddr.self, capacity: 1) { target in
                 sendto(descriptor, text, text.count, Int32(MSG_DONTWAIT) | Int32(MSG_NOSIGNAL), target, length)

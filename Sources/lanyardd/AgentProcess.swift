@@ -30,18 +30,26 @@ struct AgentProcess {
         var none = rlimit()
         setrlimit(__rlimit_resource_t(RLIMIT_CORE.rawValue), &none)
         let log = AgentLog(directory: configuration.dataDirectory, format: configuration.logFormat)
+        let notifier = SystemdNotifier(environment: ProcessInfo.processInfo.environment)
+        let socket = ControlSocket(path: configuration.socketPath, audience: isServiceSocket ? .group : .owner)
+        let upgrade = UpgradeServer(
+            socket: socket, eventLoopGroup: MultiThreadedEventLoopGroup.singleton,
+            logger: log.logger(level: configuration.logLevel))
         let agent: Agent
         do {
-            agent = try await Agent.start(configuration, version: LanyardVersion.current, log: log)
+            agent = try await Agent.start(configuration, version: LanyardVersion.current, log: log) { progress in
+                notifier?.send(upgraded: progress.share)
+                upgrade.record(progress)
+            }
         } catch {
+            await upgrade.stop()
             Lanyardd.complain("\(error.code): \(error.message)", hint: error.hint)
-            throw ExitCode.failure
+            throw error.isFinal ? ExitCode(4) : ExitCode.failure
         }
-        let notifier = SystemdNotifier(environment: ProcessInfo.processInfo.environment)
+        await upgrade.stop()
         let dashboard = configuration.dashboard.map { DashboardAccess(host: $0.host) }
         let server = ControlServer(
-            agent: agent,
-            socket: ControlSocket(path: configuration.socketPath, audience: isServiceSocket ? .group : .owner),
+            agent: agent, socket: socket,
             eventLoopGroup: MultiThreadedEventLoopGroup.singleton, logger: agent.logger, dashboard: dashboard,
             onListening: { notifier?.send(.ready) })
         var services: [any Service] = [server, MemoryTrim { agent.rest() }]

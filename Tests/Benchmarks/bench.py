@@ -10,6 +10,7 @@ import attachments
 import baselines
 import beside
 import book
+import migrate
 import objects
 import ours
 import planning
@@ -19,7 +20,7 @@ import state
 from report import Report
 
 OURS = ["discovery", "latency", "emit", "catchup", "memory", "start", "traffic", "puts", "merge", "edits", "planning",
-        "book", "attachments", "state", "queries", "scrape"]
+        "book", "attachments", "state", "queries", "scrape", "migrate"]
 BASELINES = ["sqlite", "floor", "postgres", "redis"]
 # Only for who names them: they fill disks.
 LARGE = ["huge"]
@@ -85,6 +86,7 @@ def parts(report, names, size):
         ({"state"}, "state and compaction", lambda: state.measure(report, size)),
         ({"queries"}, "queries", lambda: queries.measure(report, size)),
         ({"scrape"}, "a scrape of metrics", lambda: scrape.measure(report, size)),
+        ({"migrate"}, "upgrades of a store", lambda: migrate.measure(report, size)),
         ({"huge"}, "attachment of 10 GiB", lambda: attachments.measure_huge(report, size)),
         # Before ours: a disk that has just taken our gigabyte answers more slowly for minutes.
         ({"floor"}, "floor in C, catch-up", floor(baselines.floor_catch_up)),

@@ -24,11 +24,14 @@ class Local:
         self.process = None
 
     def start(self):
+        self.spawn()
+        wait_until(self.is_ready, 20, f"{self.name} is ready", step=0.01)
+
+    def spawn(self):
         self.process = subprocess.Popen(
             [os.path.join(BINARIES, "lanyardd"), "--data-dir", self.directory, "--socket", self.path, "--listen",
              "127.0.0.1:0", "--announce", "127.0.0.1", "--no-mdns", "--name", self.name],
             stdin=subprocess.DEVNULL, stdout=self.log, stderr=self.log)
-        wait_until(self.is_ready, 20, f"{self.name} is ready", step=0.01)
 
     def is_ready(self):
         if self.process.poll() is not None:

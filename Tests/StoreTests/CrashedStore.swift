@@ -63,9 +63,10 @@ final class PoweredDisk: @unchecked Sendable {
     }
 
     /// Small limits, so that a short history has several checkpoints.
-    func open(faults: StoreFaults = []) throws -> SQLiteStore {
+    func open(faults: StoreFaults = [], schema: Schema = .current) throws -> SQLiteStore {
         let device = TestDevice(1)
         var configuration = SQLiteConfiguration(directory: folder.path + "/data", leases: nil)
+        configuration.schema = schema
         configuration.virtualFileSystem = name
         configuration.readerCount = 1
         configuration.checkpointPages = 40

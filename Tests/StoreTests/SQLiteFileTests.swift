@@ -9,7 +9,7 @@ struct SQLiteFileTests {
     private static let nextStep = "CREATE TABLE later (id INTEGER PRIMARY KEY) STRICT;"
     private let newer = Schema(steps: Schema.current.steps + [nextStep])
 
-    @Test func `a store is brought up to a newer schema, the old file kept until the new one was used`() throws {
+    @Test func `a store is brought up to a newer schema, the old file kept for a week`() throws {
         let bed = StoreBed(.sqliteInTmpfs)
         let old = try bed.open()
         _ = try old.append([[.event("s")]], wallMilliseconds: 1)
@@ -20,8 +20,15 @@ struct SQLiteFileTests {
         #expect(try store.state() == before)
         #expect(FileManager.default.fileExists(atPath: kept))
         _ = try store.append([[.event("s")]], wallMilliseconds: 1)
-        #expect(!FileManager.default.fileExists(atPath: kept))
+        #expect(FileManager.default.fileExists(atPath: kept), "a person can still go back")
         store.close()
+        let lastWeek = Date(timeIntervalSinceNow: -7 * 86_400 - 60)
+        try FileManager.default.setAttributes([.modificationDate: lastWeek], ofItemAtPath: kept)
+        let later = try bed.open(schema: newer)
+        #expect(FileManager.default.fileExists(atPath: kept), "nothing goes before something was written")
+        _ = try later.append([[.event("s")]], wallMilliseconds: 1)
+        #expect(!FileManager.default.fileExists(atPath: kept))
+        later.close()
         #expect(throws: StoreError.schemaNewer(found: newer.version, known: Schema.current.version)) {
             try bed.open()
         }

@@ -183,6 +183,20 @@ public struct StatusResponse: Codable, Equatable, Sendable {
         }
     }
 
+    /// The upgrade of the store that an older agent wrote, while it runs.
+    public struct Upgrade: Codable, Equatable, Sendable {
+        /// The share that is done, from 0 to 1.
+        public var share: Double
+        /// True if reads are answered meanwhile, with what the older agent knew.
+        public var answersReads: Bool
+
+        /// All fields.
+        public init(share: Double, answersReads: Bool) {
+            self.share = share
+            self.answersReads = answersReads
+        }
+    }
+
     /// The bytes of an attachment while they arrive.
     public struct Transfer: Codable, Equatable, Sendable {
         /// The hash of the bytes; 64 hexadecimal digits, as attachments name them.
@@ -218,6 +232,8 @@ public struct StatusResponse: Codable, Equatable, Sendable {
     public var transfers: [Transfer]
     /// The backups that the agent makes by itself; null if it makes none.
     public var backups: BackupsResponse?
+    /// The upgrade of the store; null unless one runs. There are no spaces and no peers in the answer until it is done.
+    public var upgrade: Upgrade?
     /// The conditions a person should know of, most pressing first.
     public var warnings: [Warning]
     /// The addresses, as `HOST:PORT`, at which other devices reach this one; null from an agent that does not say.
@@ -227,10 +243,11 @@ public struct StatusResponse: Codable, Equatable, Sendable {
     public init(
         device: Device, version: String = LanyardVersion.current, uptimeSeconds: Int, discovery: Discovery,
         spaces: [Space], peers: PeerCounts, store: Store, transfers: [Transfer] = [], warnings: [Warning] = [],
-        backups: BackupsResponse? = nil, addresses: [String]? = nil
+        backups: BackupsResponse? = nil, addresses: [String]? = nil, upgrade: Upgrade? = nil
     ) {
         self.addresses = addresses
         self.backups = backups
+        self.upgrade = upgrade
         self.device = device
         self.version = version
         self.uptimeSeconds = uptimeSeconds

@@ -22,6 +22,7 @@ extension ControlError {
             self.init(
                 .alreadyPairing, "A pairing runs on this device already.",
                 hint: "Finish it, or stop it with Ctrl-C where `lanyard pair` was typed.")
+        case AgentError.upgrading: self = .upgrading(nil)
         case let error as AgentError: self.init(.stopping, error.message, hint: error.hint)
         default: self.init(.internalFault, "The agent met an error: \(error).", hint: "See `lanyard logs`.")
         }

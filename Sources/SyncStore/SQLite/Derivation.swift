@@ -7,10 +7,14 @@ import SyncModel
 struct Derivation {
     /// Grows when this program understands operations that the one before did not.
     static let version: Int64 = 7
+    /// The tables of programs since this version are read correctly by this one: they show what that program understood. Is set to
+    /// `version` when a table gets another meaning.
+    static let readableSince: Int64 = 6
     /// The number of bytes of segments whose objects are held in memory before they are written.
     private static let batchBytes = 1 << 20
 
     let rows: LogRows
+    var report = UpgradeReport(nil)
 
     /// True if the tables must be derived again. That is also so if an older program gave effect to strict cuts (`CutFact.hasEffect`).
     ///
@@ -22,12 +26,23 @@ struct Derivation {
                 "SELECT 1 FROM replica WHERE space = ? AND first_held > 0 LIMIT 1", .integer(rows.spaceRow)
             ) { row throws(StoreError) in row.integer(0) }
             if residue != nil { return false }
-            let done = try rows.access.first("SELECT derived FROM space WHERE id = ?", .integer(rows.spaceRow)) {
-                row throws(StoreError) in row.isNull(0) ? 0 : row.integer(0)
-            }
-            if done != Self.version { return true }
+            if try done != Self.version { return true }
             return CutTable.holdsStrictCut(encoded: try rows.cutBytes())
         }
+    }
+
+    /// The version of the rules that the tables were filled by; 0 if they never were.
+    private var done: Int64 {
+        get throws(StoreError) {
+            try rows.access.first("SELECT derived FROM space WHERE id = ?", .integer(rows.spaceRow)) {
+                row throws(StoreError) in row.isNull(0) ? 0 : row.integer(0)
+            } ?? 0
+        }
+    }
+
+    /// True if the tables may be read before they are derived again.
+    var isReadableBefore: Bool {
+        get throws(StoreError) { (Self.readableSince...Self.version).contains(try done) }
     }
 
     func run() throws(StoreError) {
@@ -42,9 +57,17 @@ struct Derivation {
         try empty()
         var batch: [(VerifiedSegment, Int64)] = []
         var byteCount = 0
+        let last = try rows.access.first("SELECT max(id) FROM segment") { row throws(StoreError) in row.integer(0) }
         // Where something was taken back, arrival numbers have gaps.
         let hasGaps = try rows.takenBackPosition() != nil
+        var reported = 0.0
         try rows.forEachSegment { segment, row throws(StoreError) in
+            // The digest, which comes last, takes about a tenth.
+            let share = 0.9 * Double(row) / Double(max(1, last ?? 1))
+            if share - reported >= 0.005 {
+                report(.deriving, share)
+                reported = share
+            }
             if hasGaps {
                 try derive(batch, &state)
                 (batch, byteCount) = ([], 0)

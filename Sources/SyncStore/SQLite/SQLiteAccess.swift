@@ -60,6 +60,24 @@ struct SQLiteAccess {
         if code != SQLITE_OK { throw refusal(code) }
     }
 
+    /// Runs several statements, and calls `working` before, and again after each million steps of SQLite's machine: some ten
+    /// times a second (sqlite.org/c3ref/progress_handler.html).
+    func runScript(_ sql: String, working: @escaping () -> Void) throws(StoreError) {
+        working()
+        var body = working
+        let code = withUnsafeMutablePointer(to: &body) { pointer in
+            sqlite3_progress_handler(
+                database.sqliteConnection, 1_000_000,
+                { context in
+                    context?.assumingMemoryBound(to: (() -> Void).self).pointee()
+                    return 0
+                }, pointer)
+            defer { sqlite3_progress_handler(database.sqliteConnection, 0, nil, nil) }
+            return sqlite3_exec(database.sqliteConnection, sql, nil, nil, nil)
+        }
+        if code != SQLITE_OK { throw refusal(code) }
+    }
+
     var lastInsertedRow: Int64 { sqlite3_last_insert_rowid(database.sqliteConnection) }
 
     /// Runs one transaction; an error inside it, or from its commit, leaves nothing behind.

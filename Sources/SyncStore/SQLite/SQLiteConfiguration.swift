@@ -16,6 +16,13 @@ package struct SQLiteConfiguration: Sendable {
     /// Tests only: the name of a registered SQLite VFS.
     package var virtualFileSystem: String?
     package var schema = Schema.current
+    /// The version of the program, which the store remembers for older programs to name; nil: it remembers none.
+    package var program: String?
+    /// True if a store of an older program may be opened with its tables as they were, for readers, where they take long to
+    /// fill. The caller then calls `finishUpgrade` before anything is written.
+    package var readsBeforeUpgraded = false
+    /// Tells how far the upgrade of an older program's store is; called on the thread that opens it. By then the store is locked.
+    package var upgrading: (@Sendable (StoreUpgrade) -> Void)?
 
     package init(directory: String, leases: (any LeaseKeeper)?) {
         self.directory = directory

@@ -48,18 +48,23 @@ package final class SQLiteStore: Sendable {
             defer { unserved = [] }
             return unserved
         }
-        /// Databases kept from before a change of schema are removed by the first commit.
-        var keepsOldSchema = true
+        /// Makes the history to go on with once the tables of an older program are filled anew; nil where they are.
+        var makeOwn: (@Sendable (LogState) -> OwnHistory)?
+        /// The time of the last look for databases from before a change of schema that were kept long enough.
+        var copiesLookedAt: ContinuousClock.Instant?
     }
 
     struct Published: Sendable {
         var log: LogState
         var ownReplica: ReplicaID?
+        /// True while readers are given what an older program wrote.
+        var isOld = false
         var condition = StoreHealth.Condition.ok
         var isClosed = false
     }
 
-    /// Opens the store, bringing its schema up to date.
+    /// Opens the store, bringing its schema up to date, and its tables unless readers need not wait for that
+    /// (`SQLiteConfiguration.readsBeforeUpgraded`).
     ///
     /// - Parameters:
     ///   - device: whose changes `append` authors.
@@ -77,70 +82,29 @@ package final class SQLiteStore: Sendable {
         try files.prepare()
         lock = try AgentLock(directory: configuration.directory)
         let writer = try Self.openWriter(configuration, files, faults)
-        let log = try Self.load(writer, configuration, files, space)
-        var own = OwnHistory(
-            device: device, on: log, keeper: configuration.leases, faults: faults, incarnations: incarnations)
-        let leftOpen = try writer.use { access throws(StoreError) -> ReplicaID? in
-            guard let rows = try LogRows(access, space: .home), let remembered = try rows.remembered() else {
-                return nil
-            }
-            try own.resume(remembered, on: log, faults: faults) { end throws(StoreError) in
-                try rows.head(of: remembered, at: end)
-            }
-            return try rows.leftOpen(remembered, by: device)
+        let (log, isOld) = try Self.load(writer, configuration, files, space)
+        if let program = configuration.program { files.record(program: program) }
+        let makeOwn = { @Sendable (log: LogState) in
+            OwnHistory(
+                device: device, on: log, keeper: configuration.leases, faults: faults, incarnations: incarnations)
         }
-        let holdsBack = try writer.use { access throws(StoreError) in
-            try LogRows(access, space: .home)?.holdsBack() ?? false
+        var own = makeOwn(log)
+        var (leftOpen, holdsBack): (ReplicaID?, Bool) = (nil, false)
+        if !isOld {
+            let beginning = try Beginning(own, writer, log, faults)
+            (own, leftOpen, holdsBack) = (beginning.own, beginning.leftOpen, beginning.holdsBack)
         }
         readers = try ReaderPool(count: configuration.readerCount) { [files] () throws(StoreError) in
             try Connection(
                 path: files.database, virtualFileSystem: configuration.virtualFileSystem, role: .reader)
         }
-        published = Mutex(Published(log: log, ownReplica: own.author?.replica))
+        published = Mutex(Published(log: log, ownReplica: own.author?.replica, isOld: isOld))
         writing = Mutex(
             Writing(
                 writer: writer, log: log, own: own, hot: HotObjects(largeBytes: configuration.largeStateBytes),
-                holdsBack: holdsBack, leftOpen: leftOpen))
+                holdsBack: holdsBack, leftOpen: leftOpen, makeOwn: isOld ? makeOwn : nil))
         // A full disk does not keep the store from being read; the next write tries again.
         try? writing.withLock { writing throws(StoreError) in try signWhatWasLeft(&writing) }
-    }
-
-    private static func openWriter(
-        _ configuration: SQLiteConfiguration, _ files: StoreFiles, _ faults: StoreFaults
-    ) throws(StoreError) -> Connection {
-        let syncing = !faults.contains(.commitWithoutSync)
-        let writer = try Connection(
-            path: files.database, virtualFileSystem: configuration.virtualFileSystem,
-            role: .writer(syncing: syncing, checkpointPages: configuration.checkpointPages))
-        // Read back on the connection that writes: a library in between has lowered it before now.
-        let synchronous = try writer.synchronousLevel()
-        precondition(!syncing || synchronous == 2, "the writer syncs every commit, but reports level \(synchronous)")
-        return writer
-    }
-
-    /// Migrates, checks the structure, and reads the state of the log.
-    private static func load(
-        _ writer: Connection, _ configuration: SQLiteConfiguration, _ files: StoreFiles, _ space: SpaceID
-    ) throws(StoreError) -> LogState {
-        try writer.use { access throws(StoreError) in
-            try configuration.schema.migrate(access) { version throws(StoreError) in
-                try access.run("PRAGMA wal_checkpoint(TRUNCATE)")
-                try files.keepCopy(ofVersion: version)
-            }
-            if try LogRows(access, space: space) == nil {
-                try access.transaction { access throws(StoreError) in try LogRows.create(space, access) }
-            }
-            guard let rows = try LogRows(access, space: space) else { throw .corrupt(detail: "the space has no row") }
-            let derivation = Derivation(rows: rows)
-            if try derivation.isDue { try access.transaction { _ throws(StoreError) in try derivation.run() } }
-            let objects = ObjectRows(rows)
-            if try objects.isIndexingDue { try access.transaction { _ throws(StoreError) in try objects.reindex() } }
-            let touches = TouchRows(rows)
-            if try touches.isFillingDue { try access.transaction { _ throws(StoreError) in try touches.fill() } }
-            let state = try rows.state()
-            try StructureCheck(rows).run(against: state)
-            return state
-        }
     }
 
     // Reading
@@ -166,12 +130,12 @@ package final class SQLiteStore: Sendable {
     ) throws(StoreError) -> Value {
         if writing.isClosed { throw .closed }
         do throws(StoreError) {
-            if let free = files.freeBytes, free < configuration.reserveBytes { throw .diskFull }
+            try ensureRoom()
             let writer = try usableWriter(&writing)
             let value = try writer.use { access throws(StoreError) in try access.transaction(timing: syncs, body) }
             writing.hot.finish(isDurable: true)
             published.withLock { $0.condition = .ok }
-            removeOldSchema(&writing)
+            removeOldCopies(&writing)
             return value
         } catch {
             writing.hot.finish(isDurable: false)
@@ -180,7 +144,7 @@ package final class SQLiteStore: Sendable {
         }
     }
 
-    private func usableWriter(_ writing: inout Writing) throws(StoreError) -> Connection {
+    func usableWriter(_ writing: inout Writing) throws(StoreError) -> Connection {
         if let writer = writing.writer { return writer }
         return try reopen(&writing)
     }
@@ -229,10 +193,21 @@ package final class SQLiteStore: Sendable {
         return writer
     }
 
-    private func removeOldSchema(_ writing: inout Writing) {
-        guard writing.keepsOldSchema else { return }
-        writing.keepsOldSchema = false
-        files.removeCopies(below: configuration.schema.version)
+    /// Refuses a write below the reserve. New changes come before the way back: databases from before a change of schema are
+    /// removed first.
+    private func ensureRoom() throws(StoreError) {
+        guard let free = files.freeBytes, free < configuration.reserveBytes else { return }
+        guard files.removeCopies(below: configuration.schema.version, keptFor: 0), let room = files.freeBytes,
+            room >= configuration.reserveBytes
+        else { throw .diskFull }
+    }
+
+    /// Looks once a day.
+    private func removeOldCopies(_ writing: inout Writing) {
+        let now = ContinuousClock.now
+        if let last = writing.copiesLookedAt, now - last < .seconds(86_400) { return }
+        writing.copiesLookedAt = now
+        files.removeCopies(below: configuration.schema.version, keptFor: StoreFiles.copySeconds)
     }
 
     func update<Value: Sendable>(_ body: (SQLiteAccess) throws(StoreError) -> Value) throws(StoreError) -> Value {

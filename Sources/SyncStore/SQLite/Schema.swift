@@ -2,6 +2,9 @@ import Glibc
 
 /// The schema as numbered steps. Forward only: a database is brought up to the newest step in one transaction, and one
 /// written by a newer program is refused with its number.
+///
+/// While the steps run, the agent answers nothing but how far it is. So a step defines tables and columns, and fills them with
+/// SQL at most; what takes the operations of the log is filled by `Derivation`, during which the store is read.
 package struct Schema: Sendable {
     /// The n-th, counted from 1, is the file `Schema/0n-name.sql`.
     package let steps: [String]
@@ -29,13 +32,21 @@ package struct Schema: Sendable {
     /// Brings the database up to date.
     ///
     /// - Parameter keepCopy: called before an older database is changed, with its version.
-    func migrate(_ access: SQLiteAccess, keepCopy: (Int) throws(StoreError) -> Void) throws(StoreError) {
+    func migrate(
+        _ access: SQLiteAccess, _ report: UpgradeReport, keepCopy: (Int) throws(StoreError) -> Void
+    ) throws(StoreError) {
         let found = try Self.version(of: access)
         guard found <= version else { throw .schemaNewer(found: found, known: version) }
         guard found < version else { return }
-        if found > 0 { try keepCopy(found) }
+        if found > 0 {
+            report(.copying)
+            try keepCopy(found)
+        }
         try access.transaction { access throws(StoreError) in
-            for step in steps[found...] { try access.runScript(step) }
+            for number in found..<version {
+                let share = Double(number - found) / Double(version - found)
+                try access.runScript(steps[number]) { report(.migrating, share) }
+            }
             try access.runScript("PRAGMA user_version = \(version)")
         }
     }

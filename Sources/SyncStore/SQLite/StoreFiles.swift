@@ -6,7 +6,7 @@ struct StoreFiles: Sendable {
 
     var database: String { directory + "/lanyard.sqlite" }
     private var writeAheadLog: String { database + "-wal" }
-    /// The database as it was before the last change of schema; removed once the new one was used.
+    /// The database as it was before a change of schema.
     func copy(ofVersion version: Int) -> String { database + ".schema-\(version)" }
 
     /// The path of a backup's database while it is made.
@@ -59,26 +59,38 @@ struct StoreFiles: Sendable {
         return (bytes(UInt64(status.f_bavail)), bytes(UInt64(status.f_blocks)))
     }
 
-    /// Copies the database, durably, under a temporary name first: a copy that is there is whole.
-    func keepCopy(ofVersion version: Int) throws(StoreError) {
+    /// Copies the database, durably, under a temporary name first: a copy that is there is whole. Of one that fails nothing
+    /// stays.
+    ///
+    /// - Parameter copied: called with the share that is copied, from 0 to 1.
+    func keepCopy(ofVersion version: Int, copied: (Double) -> Void) throws(StoreError) {
         let target = copy(ofVersion: version)
         let partial = target + ".partial"
-        try copyBytes(to: partial)
-        guard rename(partial, target) == 0 else { throw Self.failure(at: target) }
+        do throws(StoreError) {
+            try copyBytes(to: partial, copied)
+            guard rename(partial, target) == 0 else { throw Self.failure(at: target) }
+        } catch {
+            unlink(partial)
+            throw error
+        }
         try sync(directory, O_RDONLY | O_DIRECTORY)
     }
 
-    private func copyBytes(to target: String) throws(StoreError) {
+    private func copyBytes(to target: String, _ copied: (Double) -> Void) throws(StoreError) {
         let source = Glibc.open(database, O_RDONLY | O_CLOEXEC)
         guard source >= 0 else { throw Self.failure(at: database) }
         defer { Glibc.close(source) }
         let copy = Glibc.open(target, O_WRONLY | O_CREAT | O_TRUNC | O_CLOEXEC, 0o600)
         guard copy >= 0 else { throw Self.failure(at: target) }
         defer { Glibc.close(copy) }
+        let size = max(1, Self.size(of: database))
+        var copiedBytes: Int64 = 0
         while true {
             let count = sendfile(copy, source, nil, 1 << 20)
             if count == 0 { break }
             if count < 0 { throw Self.failure(at: target) }
+            copiedBytes += Int64(count)
+            copied(min(1, Double(copiedBytes) / Double(size)))
         }
         guard fsync(copy) == 0 else { throw .inputOutput(code: errno) }
     }
@@ -90,8 +102,23 @@ struct StoreFiles: Sendable {
         guard fsync(descriptor) == 0 else { throw .inputOutput(code: errno) }
     }
 
-    func removeCopies(below version: Int) {
-        for old in 1..<max(1, version) { unlink(copy(ofVersion: old)) }
+    /// The time for which a database from before a change of schema is kept, so that a person can go back to the program of
+    /// before.
+    static let copySeconds = 7 * 86_400
+
+    /// Removes databases from before a change of schema that were kept for `seconds` and longer.
+    ///
+    /// - Returns: true if one was there.
+    @discardableResult
+    func removeCopies(below version: Int, keptFor seconds: Int) -> Bool {
+        let now = time(nil)
+        var isRemoved = false
+        for old in 1..<max(1, version) {
+            var status = stat()
+            guard stat(copy(ofVersion: old), &status) == 0, now - status.st_mtim.tv_sec >= seconds else { continue }
+            if unlink(copy(ofVersion: old)) == 0 { isRemoved = true }
+        }
+        return isRemoved
     }
 
     /// Writes, syncs and removes a file of one page: whether the disk takes a write now.

@@ -63,6 +63,7 @@ struct StatusText {
     let isQuiet: Bool
 
     var text: String {
+        if let upgrade = status.upgrade { return upgrading(upgrade) }
         var lines = status.spaces.map { space in
             let sentence = StandingText(standings: space.standings).sentence(isInStep: space.inStep)
             let prefix = status.spaces.count > 1 ? "\(shown(space.name)): " : ""
@@ -87,6 +88,18 @@ struct StatusText {
         lines += TransferText.lines(status.transfers).map { row("arriving", $0) }
         if let next, !isQuiet { lines += ["", next] }
         return lines.joined(separator: "\n") + "\n"
+    }
+
+    private func upgrading(_ upgrade: StatusResponse.Upgrade) -> String {
+        let reads = upgrade.answersReads ? "what was written before can be read" : "reads wait, too"
+        let share = Int(min(max(upgrade.share, 0), 1) * 100)
+        return [
+            style.careful(
+                "The store is brought up to lanyard \(shown(status.version)): \(share) % done. Until then \(reads), and nothing "
+                    + "is written, sent or received."),
+            "", row("device", "\(style.strong(shown(status.device.name)))  \(status.device.shortID)"),
+            row("agent", "lanyard \(shown(status.version)), up \(TimeText.length(seconds: status.uptimeSeconds))"),
+        ].joined(separator: "\n") + "\n"
     }
 
     private func row(_ title: String, _ text: String) -> String {

@@ -61,7 +61,7 @@ struct EventRunner {
     /// The agent is away, or goes: the consumer is where it was.
     private static func isOfTheAgent(_ error: ControlError) -> Bool {
         switch error.code {
-        case .agentNotRunning, .connectionLost, .stopping: true
+        case .agentNotRunning, .connectionLost, .stopping, .upgrading: true
         case _: false
         }
     }

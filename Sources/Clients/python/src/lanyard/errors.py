@@ -80,6 +80,7 @@ class ErrorCode(StrEnum):
     FILE_UNWRITABLE = "file_unwritable"
     CANCELLED = "cancelled"
     STOPPING = "stopping"
+    UPGRADING = "upgrading"
     INTERNAL = "internal"
     AGENT_NOT_RUNNING = "agent_not_running"
     CONNECTION_LOST = "connection_lost"

@@ -1,0 +1,56 @@
+import SyncModel
+
+/// The tables that follow from the log, at the start of a store: what an older program wrote is brought up to what this one
+/// understands. Each filling is one transaction, so a process that is killed leaves the tables as they were.
+struct DerivedTables {
+    let rows: LogRows
+    let report: UpgradeReport
+
+    /// Fills what is due, and returns the state of the log.
+    func filled() throws(StoreError) -> LogState {
+        let derivation = Derivation(rows: rows, report: report)
+        if try derivation.isDue {
+            report(.deriving)
+            try rows.access.transaction { _ throws(StoreError) in try derivation.run() }
+            // What the log does not fill is little, and counts as done.
+            try fillIndexes(UpgradeReport(nil))
+        } else {
+            try fillIndexes(report)
+        }
+        return try checkedState()
+    }
+
+    /// Returns the state of the log as the older program left it, if all of the log is to be read again, and this program reads
+    /// those tables correctly meanwhile; nil if they must be filled before anything is read, or need not be.
+    func stateBeforeDerivation() throws(StoreError) -> LogState? {
+        let derivation = Derivation(rows: rows)
+        guard try derivation.isDue, try derivation.isReadableBefore else { return nil }
+        do throws(StoreError) {
+            try fillIndexes(report)
+            return try checkedState()
+        } catch {
+            // What does not read back is filled from the log.
+            if case .corrupt = error { return nil }
+            throw error
+        }
+    }
+
+    private func fillIndexes(_ report: UpgradeReport) throws(StoreError) {
+        let objects = ObjectRows(rows)
+        if try objects.isIndexingDue {
+            report(.indexing)
+            try rows.access.transaction { _ throws(StoreError) in try objects.reindex() }
+        }
+        let touches = TouchRows(rows)
+        if try touches.isFillingDue {
+            report(.indexing, 0.5)
+            try rows.access.transaction { _ throws(StoreError) in try touches.fill() }
+        }
+    }
+
+    private func checkedState() throws(StoreError) -> LogState {
+        let state = try rows.state()
+        try StructureCheck(rows).run(against: state)
+        return state
+    }
+}

@@ -1,0 +1,109 @@
+"""The upgrade of a store that an older version wrote: a million changes, of which three in ten are puts of 100,000 objects."""
+import contextlib
+import json
+import os
+import shutil
+import sqlite3
+import tempfile
+import time
+
+from control import Control
+from ours import emit_lines
+from scrape import Local
+
+GOAL_S = 10.0
+# What undoes the newest step of the schema (Sources/SyncStore/Schema), by its number: a store that has it becomes one of the
+# version before.
+UNDONE = {21: "ALTER TABLE space DROP COLUMN indexes_absent"}
+# The tables of the version before this one are derived by these rules (`Derivation`).
+DERIVED_BEFORE = 6
+
+
+def measure(report, size):
+    with tempfile.TemporaryDirectory(prefix="lanyard-migrate-") as folder:
+        os.chmod(folder, 0o700)
+        written = Local(folder, "written")
+        written.start()
+        try:
+            report.note(f"writing {size.events:,} changes")
+            fill(written, size.events)
+        finally:
+            written.stop()
+            written.log.close()
+        for what, change in (("of its schema", undo_newest_step), ("of all tables", derive_again)):
+            spans, waits = [], []
+            for run in range(size.runs + 1):
+                span, wait = upgrade(folder, written.directory, change)
+                if run > 0:
+                    spans.append(span)
+                    waits.append(wait)
+            report.add(f"upgrade {what}, {size.events:,} changes", "lanyard", spans, "s", goal=GOAL_S)
+            report.add(f"longest wait for a read meanwhile, upgrade {what}", "lanyard", waits, "s")
+
+
+def fill(agent, changes):
+    control = Control(agent.path, timeout=1_800)
+    try:
+        control.json("PUT", "/v1/spaces/home/collections/item/schema", {"indexed": ["n"]})
+        objects = changes // 10
+        emit_lines(control, "readings", [json.dumps({"n": number, "value": number * 7 % 1000}) for number in range(objects * 7)])
+        for turn in range(3):
+            lines = (json.dumps({"id": f"item-{number:06}", "n": number * turn, "title": f"thing {number}", "turn": turn})
+                     for number in range(objects))
+            status, answer = control.request(
+                "POST", "/v1/spaces/home/collections/item/objects", "\n".join(lines).encode(), kind="application/x-ndjson")
+            if status != 200:
+                raise RuntimeError(f"objects were not written: {status} {answer[:200]!r}")
+    finally:
+        control.close()
+
+
+def undo_newest_step(database):
+    version = database.execute("PRAGMA user_version").fetchone()[0]
+    if version not in UNDONE:
+        raise RuntimeError(f"what undoes step {version} of the schema is not written down in migrate.py")
+    database.execute(UNDONE[version])
+    database.execute(f"PRAGMA user_version = {version - 1}")
+
+
+def derive_again(database):
+    database.execute("UPDATE space SET derived = ?", (DERIVED_BEFORE,))
+
+
+def upgrade(folder, directory, change):
+    """(seconds until the agent is ready, the longest time without a read that was answered)"""
+    old = Local(folder, "old")
+    shutil.rmtree(old.directory, ignore_errors=True)
+    shutil.copytree(directory, old.directory)
+    with contextlib.closing(sqlite3.connect(os.path.join(old.directory, "lanyard.sqlite"))) as database, database:
+        change(database)
+    begun = last = time.perf_counter()
+    longest = 0.0
+    old.spawn()
+    try:
+        while not old.is_ready():
+            now = time.perf_counter()
+            if now - begun > 600:
+                raise RuntimeError("the upgrade took longer than ten minutes")
+            if reads(old):
+                longest, last = max(longest, now - last), now
+            time.sleep(0.02)
+        ready = time.perf_counter()
+        return ready - begun, max(longest, ready - last)
+    finally:
+        old.stop()
+        old.log.close()
+
+
+def reads(agent):
+    """True if the agent reads an object."""
+    try:
+        control = Control(agent.path, timeout=5)
+    except OSError:
+        return False
+    try:
+        return control.request("GET", "/v1/spaces/home/collections/item/objects/item-000001")[0] == 200
+    except OSError:
+        return False
+    finally:
+        control.close()
