@@ -77,7 +77,7 @@ package final class SQLiteStore: Sendable {
         try files.prepare()
         lock = try AgentLock(directory: configuration.directory)
         let writer = try Self.openWriter(configuration, files, faults)
-        let log = try Self.load(writer, configuration, files, space)
+        let log = try Self.load(writer, configuration, files, space, by: device)
         var own = OwnHistory(
             device: device, on: log, keeper: configuration.leases, faults: faults, incarnations: incarnations)
         let leftOpen = try writer.use { access throws(StoreError) -> ReplicaID? in
@@ -120,7 +120,8 @@ package final class SQLiteStore: Sendable {
 
     /// Migrates, checks the structure, and reads the state of the log.
     private static func load(
-        _ writer: Connection, _ configuration: SQLiteConfiguration, _ files: StoreFiles, _ space: SpaceID
+        _ writer: Connection, _ configuration: SQLiteConfiguration, _ files: StoreFiles, _ space: SpaceID,
+        by device: DeviceID
     ) throws(StoreError) -> LogState {
         try writer.use { access throws(StoreError) in
             try configuration.schema.migrate(access) { version throws(StoreError) in
@@ -138,6 +139,10 @@ package final class SQLiteStore: Sendable {
             let touches = TouchRows(rows)
             if try touches.isFillingDue { try access.transaction { _ throws(StoreError) in try touches.fill() } }
             let state = try rows.state()
+            let trust = TrustRows(rows)
+            if try trust.isFillingDue {
+                try access.transaction { _ throws(StoreError) in try trust.fill(state.cuts, blockedBy: device) }
+            }
             try StructureCheck(rows).run(against: state)
             return state
         }
