@@ -30,6 +30,7 @@ class TwoAgentTests(AgentTestCase):
         self.assertFalse(self.home.wait(0.1, peers=2).in_step)
 
     def test_the_log_of_trust_names_both_sides_of_the_pairing(self) -> None:
+        together(self.home, self.away)
         ids = {self.home.status().device.id, self.away.status().device.id}
         log = list(self.home.device_log())
         self.assertEqual({each.action for each in log}, {"admitted", "joined"})

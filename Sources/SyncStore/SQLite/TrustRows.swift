@@ -2,12 +2,12 @@ import SyncModel
 
 /// The rows of the log of trust.
 ///
-/// Bounds, since a member that turned bad can write facts without end: 16 rows for an author and a device, and 1,000 for an
-/// author. Beyond that the rows in the middle go: the first of them and the newest stay. New members are admitted at a rate
-/// (`Newcomers`), and so are authors.
+/// Bounds, since a member that turned bad can write facts without end: 16 rows for an author and a device, 1,000 for an
+/// author, 100,000 in all. Beyond that the rows in the middle go: the first of them and the newest stay.
 struct TrustRows {
-    static let rowsPerPair: Int64 = 16
-    static let rowsPerAuthor: Int64 = 1_000
+    private static let rowsPerPair = 16
+    private static let rowsPerAuthor = 1_000
+    private static let rowsInAll = 100_000
 
     let log: LogRows
     private var access: SQLiteAccess { log.access }
@@ -40,23 +40,28 @@ struct TrustRows {
         for author in Set(pairs.map { $0[0] }).sorted() {
             try thin("author = ?", [.blob(author.bytes)], to: Self.rowsPerAuthor)
         }
+        if !facts.isEmpty { try thin("id > 0", [], to: Self.rowsInAll) }
     }
 
-    /// Removes rows from the middle until `count` are left.
-    private func thin(_ condition: String, _ values: [SQLValue], to count: Int64) throws(StoreError) {
+    /// Removes rows from the middle until `limit` are left.
+    private func thin(_ condition: String, _ values: [SQLValue], to limit: Int) throws(StoreError) {
+        let values = [.integer(log.spaceRow)] + values
+        var count = 0
+        try access.forEach("SELECT count(*) FROM trust WHERE space = ? AND \(condition)", values: values) {
+            row throws(StoreError) in
+            count = Int(row.integer(0))
+            return true
+        }
+        guard count > limit else { return }
         var rows: [Int64] = []
         try access.forEach(
-            "SELECT id FROM trust WHERE space = ? AND \(condition) ORDER BY id",
-            values: [.integer(log.spaceRow)] + values
+            "SELECT id FROM trust WHERE space = ? AND \(condition) ORDER BY id LIMIT ? OFFSET ?",
+            values: values + [.integer(Int64(count - limit)), .integer(Int64(limit / 2))]
         ) { row throws(StoreError) in
             rows.append(row.integer(0))
             return true
         }
-        let excess = Int64(rows.count) - count
-        guard excess > 0 else { return }
-        for row in rows.dropFirst(Int(count / 2)).prefix(Int(excess)) {
-            try access.run("DELETE FROM trust WHERE id = ?", .integer(row))
-        }
+        for row in rows { try access.run("DELETE FROM trust WHERE id = ?", .integer(row)) }
     }
 
     /// Marks the facts of a replica from a counter on as taken back.
@@ -78,8 +83,9 @@ struct TrustRows {
     }
 
     /// Records what the tables of an older program hold, without the time at which this node learned of it. The clocks of
-    /// retirements are read from the log, where it still holds them.
+    /// retirements are read from the log, if they are still there.
     ///
+    /// - Parameter own: the author of the blocks.
     func fill(_ cuts: CutTable, blockedBy own: DeviceID) throws(StoreError) {
         var facts: [TrustFact] = []
         try log.forEachAddition { addition, dot in
