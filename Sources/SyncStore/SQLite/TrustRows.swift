@@ -82,8 +82,8 @@ struct TrustRows {
         }
     }
 
-    /// Records what the tables of an older program hold, without the time at which this node learned of it. The clocks of
-    /// retirements are read from the log, if they are still there.
+    /// Records what the tables of an older program hold, without the time at which this node learned of it. The clocks
+    /// of retirements are read from the log, if they are still there.
     ///
     /// - Parameter own: the author of the blocks.
     func fill(_ cuts: CutTable, blockedBy own: DeviceID) throws(StoreError) {
