@@ -26,7 +26,7 @@ struct TrustRows {
                 """
                 INSERT INTO trust (space, kind, author, device, replica, counter, wall, known, detail)
                 VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?)
-                ON CONFLICT (space, replica, counter, kind, device)
+                ON CONFLICT (replica, counter, kind, device, space)
                     DO UPDATE SET wall = coalesce(wall, excluded.wall), is_gone = 0
                 """, .integer(log.spaceRow), .integer(fact.kind.rawValue), .blob(fact.author.bytes),
                 .blob(fact.device.bytes), .blob(fact.dot?.replica.bytes),
@@ -127,7 +127,7 @@ struct TrustRows {
             """
             SELECT id, kind, author, device, replica, counter, wall, known, is_gone, detail, kind >= ? AND EXISTS (
                 SELECT 1 FROM trust AS later
-                WHERE later.space = trust.space AND later.device = trust.device AND later.kind >= ?
+                WHERE later.device = trust.device AND later.space = trust.space AND later.kind >= ?
                     AND later.id > trust.id)
             FROM trust WHERE space = ? AND id > ? AND kind <= ? ORDER BY id LIMIT ?
             """, .integer(TrustFact.Kind.block.rawValue), .integer(TrustFact.Kind.block.rawValue),

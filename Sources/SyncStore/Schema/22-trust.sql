@@ -16,9 +16,9 @@ CREATE TABLE trust (
 ) STRICT;
 
 -- An operation has one row. Decisions of this node have no dot, and each has a row of its own.
-CREATE UNIQUE INDEX trust_by_dot ON trust (space, replica, counter, kind, device);
-CREATE INDEX trust_by_author ON trust (space, author);
-CREATE INDEX trust_by_device ON trust (space, device, author);
+CREATE UNIQUE INDEX trust_by_dot ON trust (replica, counter, kind, device, space);
+CREATE INDEX trust_by_author ON trust (author);
+CREATE INDEX trust_by_device ON trust (device, author);
 
 ALTER TABLE space ADD COLUMN keeps_trust INTEGER NOT NULL DEFAULT 1;  -- 0: facts that an older program stored have no rows yet
 UPDATE space SET keeps_trust = 0;
