@@ -42,7 +42,9 @@ struct TrustTests {
         let state = try store.state()
         var membership = Membership(own: TestDevice(own).fact, sinceMilliseconds: 0)
         for addition in state.additions { _ = membership.add(addition) }
-        return TrustRecord.Judgement(membership: membership, cuts: state.cuts, blocked: state.blocked)
+        return TrustRecord.Judgement(
+            of: try store.trust(after: 0, limit: 10_000), membership: membership, cuts: state.cuts,
+            blocked: state.blocked)
     }
 
     private func effects(_ store: SQLiteStore, own: UInt8) throws -> [TrustEffect] {

@@ -21,10 +21,12 @@ extension Agent {
             try store.trust(after: position, limit: limit)
         }
         let now = try await controlled { try await snapshot() }
-        let judgement = TrustRecord.Judgement(membership: now.membership, cuts: now.cuts, blocked: now.blocked)
-        return EntryPage(
-            entries: records.map { TrustEntry($0, judgement, now) },
-            next: records.next(limit: limit) { String($0.position) })
+        let entries = try await reading { () throws(ControlError) in
+            let judgement = TrustRecord.Judgement(
+                of: records, membership: now.membership, cuts: now.cuts, blocked: now.blocked)
+            return records.map { TrustEntry($0, judgement, now) }
+        }
+        return EntryPage(entries: entries, next: records.next(limit: limit) { String($0.position) })
     }
 }
 

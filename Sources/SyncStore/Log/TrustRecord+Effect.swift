@@ -34,17 +34,29 @@ package enum TrustEffect: Sendable, Hashable {
 }
 
 extension TrustRecord {
-    /// The members, ends and blocks by which a node judges the facts.
+    /// The members, ends and blocks by which a node judges some records. What a table of many retirements says of a device is
+    /// looked up once.
     package struct Judgement: Sendable {
-        package let membership: Membership
-        package let cuts: CutTable
-        package let blocked: [DeviceID]
+        fileprivate let membership: Membership
+        fileprivate let cuts: CutTable
+        fileprivate let blocked: Set<DeviceID>
+        /// By the dot of the addition.
+        fileprivate let returns: [Dot: [CutTable.Return]]
+        /// The retirements that hold of the devices of the records.
+        private var cutsByDevice: [DeviceID: [CutTable.Cut]] = [:]
 
-        package init(membership: Membership, cuts: CutTable, blocked: [DeviceID]) {
+        package init(
+            of records: [TrustRecord], membership: Membership, cuts: CutTable, blocked: [DeviceID]
+        ) {
             self.membership = membership
             self.cuts = cuts
-            self.blocked = blocked
+            self.blocked = Set(blocked)
+            returns = Dictionary(grouping: cuts.returns, by: \.addition)
+            guard !cuts.isEmpty else { return }
+            for device in Set(records.map(\.fact.device)) { cutsByDevice[device] = cuts.cuts(of: device) }
         }
+
+        fileprivate func cuts(of device: DeviceID) -> [CutTable.Cut] { cutsByDevice[device] ?? [] }
     }
 
     package func effect(_ now: Judgement) -> TrustEffect {
@@ -59,11 +71,12 @@ extension TrustRecord {
 
     /// True if the fact admits a device in spite of a retirement of which its author knew.
     package func isReturn(_ now: Judgement) -> Bool {
-        fact.kind == .admission && now.cuts.cuts(of: fact.device).contains { isReturn(from: $0, now) }
+        fact.kind == .admission && now.cuts(of: fact.device).contains { isReturn(from: $0, now) }
     }
 
     private func isReturn(from cut: CutTable.Cut, _ now: Judgement) -> Bool {
-        now.cuts.returns.contains { $0.cut == cut.dot && $0.addition == fact.dot && $0.device == fact.device }
+        guard let dot = fact.dot, let returns = now.returns[dot] else { return false }
+        return returns.contains { $0.cut == cut.dot && $0.device == fact.device }
     }
 
     private func admissionEffect(_ now: Judgement) -> TrustEffect {
@@ -71,7 +84,7 @@ extension TrustRecord {
         if fact.author == fact.device { return .void(.ofItself) }
         if let dot = fact.dot, now.cuts.isVoid(dot) { return .void(.beyondEnd) }
         if now.membership[fact.author] == nil { return .void(.waiting) }
-        if let cut = now.cuts.cuts(of: fact.device).first(where: { !isReturn(from: $0, now) }) {
+        if let cut = now.cuts(of: fact.device).first(where: { !isReturn(from: $0, now) }) {
             return .void(cut.fact.isStrict ? .revoked : .retired)
         }
         guard let role = fact.admission?.role, let member = now.membership[fact.device] else { return .holds }
@@ -83,7 +96,7 @@ extension TrustRecord {
             if fact.kind == .revocation { return .void(.noEffect) }
             return .void(now.membership[fact.author] == nil ? .waiting : .beyondEnd)
         }
-        guard now.cuts.cuts(of: fact.device).contains(cut) else { return .void(.overruled) }
+        guard now.cuts(of: fact.device).contains(cut) else { return .void(.overruled) }
         return now.cuts.cuts(holdingAway: fact.device).contains(cut) ? .holds : .void(.returned)
     }
 }
