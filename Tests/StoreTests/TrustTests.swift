@@ -180,7 +180,7 @@ struct TrustTests {
         stores[0].close()
         let again = try bed.open(schema: Schema(steps: Schema.current.steps + ["UPDATE space SET derived = NULL;"]))
         #expect(try lines(again) == before)
-        #expect(try again.compactAll(upTo: again.vector, before: Stamp(rawValue: 1_000 << 16)) > 0)
+        #expect(try again.compactAll(upTo: again.vector) > 0)
         #expect(try lines(again) == before)
     }
 
@@ -205,6 +205,35 @@ struct TrustTests {
         try pull(stores[0], from: stores[1], at: 70)
         #expect(try lines(stores[0]).last == Line(.admission, by: 2, of: 5, at: 60, known: 70))
         #expect(try effects(stores[0], own: 1).last == .void(.beyondEnd))
+    }
+
+    @Test func `of two members that retire each other one is overruled, the same one on both`() throws {
+        let stores = try pair(StoreBed(.sqliteInTmpfs))
+        try retire(stores[0], 2, at: 50)
+        try retire(stores[1], 1, at: 60)
+        try converge(stores)
+        var overruled: Set<DeviceID> = []
+        for (store, own) in zip(stores, [UInt8(1), 2]) {
+            let now = try judgement(store, own: own)
+            let retirements = try store.trust(after: 0, limit: 10).filter { $0.fact.kind == .retirement }
+            #expect(retirements.count == 2)
+            #expect(Set(retirements.map { $0.effect(now) }) == [.holds, .void(.overruled)])
+            overruled.formUnion(
+                retirements.filter { $0.effect(now) == .void(.overruled) }.map(\.fact.author))
+        }
+        #expect(overruled.count == 1)
+    }
+
+    @Test func `two members that admit one device have a line each, and both hold`() throws {
+        let stores = try pair(StoreBed(.sqliteInTmpfs))
+        try admit(stores[0], 3, at: 40)
+        try admit(stores[1], 3, at: 50)
+        try pull(stores[0], from: stores[1], at: 60)
+        #expect(
+            try lines(stores[0])[2...] == [
+                Line(.admission, by: 1, of: 3, at: 40, known: 40), Line(.admission, by: 2, of: 3, at: 50, known: 60),
+            ])
+        #expect(try effects(stores[0], own: 1)[2...] == [.holds, .holds])
     }
 
     @Test func `facts without a binding, of oneself, and revocations are kept and do not hold`() throws {
