@@ -15,6 +15,7 @@ extension ObjectEntry: PageEntry {}
 extension DeletedEntry: PageEntry {}
 extension HistoryEntry: PageEntry {}
 extension BlameEntry: PageEntry {}
+extension TrustEntry: PageEntry {}
 
 /// The numbers of entries or events on a page.
 enum PageSize {

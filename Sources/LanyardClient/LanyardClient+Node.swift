@@ -204,4 +204,14 @@ extension LanyardClient {
     public func devices(space: String = "home") async throws(ControlError) -> [DeviceEntry] {
         try await value(ClientRequest(.GET, "v1", "spaces", .name(space), "devices"))
     }
+
+    /// Calls `body` with batches of the log of trust: which device admitted, retired or blocked which, in the order in which
+    /// this node learned of it.
+    public func readDeviceLog(
+        limit: Int? = nil, space: String = "home", _ body: ([TrustEntry]) async throws -> Void
+    ) async throws {
+        var request = ClientRequest(.GET, "v1", "spaces", .name(space), "devices", "log")
+        request.query = [("limit", limit.map(String.init))]
+        try await readLines(request, body)
+    }
 }

@@ -235,7 +235,7 @@ package final class Agent: Sendable {
         try await eventLoop.flatSubmit { [self] in
             let loop = NIOLoopBound(running.loop, eventLoop: eventLoop)
             return driver.write { store throws(StoreError) in
-                try store.setBlocked(device, isBlocked)
+                try store.setBlocked(device, isBlocked, wallMilliseconds: WallClock.milliseconds)
                 return try store.blockedDevices()
             }.map { loop.value.step(.blocked($0)) }
         }.get()

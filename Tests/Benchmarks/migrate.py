@@ -12,9 +12,12 @@ from ours import emit_lines
 from scrape import Local
 
 GOAL_S = 10.0
-# What undoes the newest step of the schema (Sources/SyncStore/Schema), by its number: a store that has it becomes one of the
-# version before.
-UNDONE = {21: "ALTER TABLE space DROP COLUMN indexes_absent"}
+# What undoes the newest steps of the schema (Sources/SyncStore/Schema), by their numbers: a store that has them becomes one of
+# an older program.
+UNDONE = {
+    21: ["ALTER TABLE space DROP COLUMN indexes_absent"],
+    22: ["ALTER TABLE space DROP COLUMN keeps_trust", "DROP TABLE trust"],
+}
 # The tables of the version before this one are derived by these rules (`Derivation`).
 DERIVED_BEFORE = 6
 
@@ -30,7 +33,7 @@ def measure(report, size):
         finally:
             written.stop()
             written.log.close()
-        for what, change in (("of its schema", undo_newest_step), ("of all tables", derive_again)):
+        for what, change in (("of its schema", undo_newest_steps), ("of all tables", derive_again)):
             spans, waits = [], []
             for run in range(size.runs + 1):
                 span, wait = upgrade(folder, written.directory, change)
@@ -58,12 +61,15 @@ def fill(agent, changes):
         control.close()
 
 
-def undo_newest_step(database):
+def undo_newest_steps(database):
     version = database.execute("PRAGMA user_version").fetchone()[0]
-    if version not in UNDONE:
+    while version in UNDONE:
+        for statement in UNDONE[version]:
+            database.execute(statement)
+        version -= 1
+    if version >= min(UNDONE):
         raise RuntimeError(f"what undoes step {version} of the schema is not written down in migrate.py")
-    database.execute(UNDONE[version])
-    database.execute(f"PRAGMA user_version = {version - 1}")
+    database.execute(f"PRAGMA user_version = {version}")
 
 
 def derive_again(database):

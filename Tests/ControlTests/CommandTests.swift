@@ -429,7 +429,8 @@ import Testing
         let commands = [
             [], ["status"], ["peers"], ["why"], ["wait"], ["spaces"], ["spaces", "set"], ["compact"], ["doctor"],
             ["logs"], ["dashboard"],
-            ["invite"], ["join"], ["devices"], ["devices", "retire"], ["devices", "block"], ["devices", "unblock"],
+            ["invite"], ["join"], ["devices"], ["devices", "log"], ["devices", "retire"], ["devices", "block"],
+            ["devices", "unblock"],
             ["delete"], ["history"], ["watch"], ["conflicts", "resolve"], ["schema", "set"], ["attach"], ["fetch"],
             ["detach"], ["pin"], ["emit"], ["events"], ["streams", "set"], ["consumers"], ["snapshot"],
             ["snapshot", "save"], ["snapshot", "restore"], ["backup"], ["restore"], ["export"], ["import"],

@@ -47,11 +47,11 @@ struct PeerContractTests {
         let bed = StoreBed(kind)
         let store = try bed.open()
         let devices = [TestDevice(2).id, TestDevice(3).id].sorted()
-        for device in devices + [devices[0]] { try store.setBlocked(device, true) }
+        for device in devices + [devices[0]] { try store.setBlocked(device, true, wallMilliseconds: 1) }
         bed.crash(store)
         let reopened = try bed.open()
         #expect(try reopened.blockedDevices() == devices)
-        try reopened.setBlocked(devices[0], false)
+        try reopened.setBlocked(devices[0], false, wallMilliseconds: 2)
         #expect(try reopened.state().blocked == [devices[1]])
     }
 

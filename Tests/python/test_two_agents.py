@@ -29,6 +29,15 @@ class TwoAgentTests(AgentTestCase):
         self.assertTrue(self.home.wait(10, peers=1).in_step)
         self.assertFalse(self.home.wait(0.1, peers=2).in_step)
 
+    def test_the_log_of_trust_names_both_sides_of_the_pairing(self) -> None:
+        together(self.home, self.away)
+        ids = {self.home.status().device.id, self.away.status().device.id}
+        log = list(self.home.device_log())
+        self.assertEqual({each.action for each in log}, {"admitted", "joined"})
+        self.assertEqual({each.author for each in log}, ids)
+        self.assertTrue(all(each.in_effect and each.known_since and each.reason is None for each in log))
+        self.assertEqual([each.position for each in log], sorted(each.position for each in log))
+
     def test_a_live_query_shows_what_the_other_writes(self) -> None:
         self.home.save(Todo("first"))
         together(self.home, self.away)

@@ -31,10 +31,9 @@ extension Agent {
         let seen = lastSeen(now, try await stored { () throws(StoreError) in try store.addresses() })
         return now.members.map { member in
             let peer = now.peers.first { $0.device == member.device }
-            let isOwn = member.device == now.own
             let admission = now.membership.admission(of: member.device)
             return DeviceEntry(
-                id: "\(member.device)", name: isOwn ? now.name : peer?.name ?? member.fact.name,
+                id: "\(member.device)", name: now.memberName(of: member.device) ?? member.fact.name,
                 role: member.fact.role == .writer ? .writer : .reader, addedBy: admission.map { "\($0.author)" },
                 addedAt: admission.map { Timestamp(millisecondsSinceEpoch: $0.wallMilliseconds) },
                 lastSeen: seen[member.device].map(Timestamp.init(millisecondsSinceEpoch:)),

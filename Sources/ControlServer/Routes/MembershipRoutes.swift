@@ -28,6 +28,13 @@ struct MembershipRoutes: Sendable {
             Route(.get, "/v1/spaces/{space}/devices") { [agent] request throws(ControlError) in
                 .json(try await agent.devices(space: try request.name(.space)))
             },
+            Route(.get, "/v1/spaces/{space}/devices/log", query: ["after", "limit"]) {
+                [agent] request throws(ControlError) in
+                let space = try request.name(.space)
+                return try await PageReading(request: request) { after, limit throws(ControlError) in
+                    try await agent.trust(space: space, after: after, limit: limit)
+                }.response()
+            },
             Route(.post, "/v1/spaces/{space}/devices/{device}/retirement") { [agent] request throws(ControlError) in
                 let (space, device) = (try request.name(.space), request.parameters["device"] ?? "")
                 return .json(

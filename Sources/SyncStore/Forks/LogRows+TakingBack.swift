@@ -39,6 +39,7 @@ extension LogRows {
         try removeForgottenObjects()
         let after = try self.state()
         try write(floor: state.floor.meet(after.held))
+        for (replica, start) in taking.starts { try TrustRows(self).markGone(of: replica, from: start) }
         return try self.state()
     }
 

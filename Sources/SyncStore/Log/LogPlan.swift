@@ -168,6 +168,9 @@ package struct LogPlan: Sendable {
         after.firstHeld.advance(replica, to: counter)
     }
 
+    /// The facts for the log of trust, in the order in which they come.
+    var trust: [TrustFact] { entries.flatMap(\.scan.trust) }
+
     package var commit: Commit {
         Commit(
             segments: entries.map(\.verified), digest: after.digest, counts: after.counts,

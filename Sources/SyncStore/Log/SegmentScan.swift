@@ -44,6 +44,8 @@ package struct SegmentScan: Sendable {
     package private(set) var statements: [(dot: Dot, says: CutStatement)] = []
     /// True if it has operations of a kind that only later versions know.
     package private(set) var hasLaterOperations = false
+    /// The facts for the log of trust.
+    private(set) var trust: [TrustFact] = []
     private static let statements = [
         Operation.Kind.cut, Operation.Kind.markRewriting, Operation.Kind.settleCut,
     ]
@@ -113,19 +115,25 @@ package struct SegmentScan: Sendable {
             else {
                 return
             }
-            additions.append(
-                Membership.Addition(
-                    author: segment.replica.device, fact: fact, wallMilliseconds: change.wallMilliseconds))
-            additionDots.append(Dot(replica: segment.replica, counter: counter))
-            state(operation, counter, segment)
+            let addition = Membership.Addition(
+                author: segment.replica.device, fact: fact, wallMilliseconds: change.wallMilliseconds)
+            let dot = Dot(replica: segment.replica, counter: counter)
+            additions.append(addition)
+            additionDots.append(dot)
+            let says = state(operation, dot, segment)
+            trust.append(TrustFact(addition, at: dot, isBound: says != nil))
         } else if Self.statements.contains(operation.kind) {
-            state(operation, counter, segment)
+            let dot = Dot(replica: segment.replica, counter: counter)
+            guard case .cut(let cut) = state(operation, dot, segment) else { return }
+            trust.append(TrustFact(cut, at: dot, wallMilliseconds: change.wallMilliseconds))
         }
     }
 
-    private mutating func state(_ operation: OperationView, _ counter: UInt64, _ segment: Segment) {
-        guard let says = Operation(operation, in: segment.bytes).statement else { return }
-        statements.append((Dot(replica: segment.replica, counter: counter), says))
+    /// - Returns: the statement of the operation; nil for an add-fact that is not bound.
+    private mutating func state(_ operation: OperationView, _ dot: Dot, _ segment: Segment) -> CutStatement? {
+        guard let says = Operation(operation, in: segment.bytes).statement else { return nil }
+        statements.append((dot, says))
+        return says
     }
 
     /// A dropped event: others of the change are counted from it on.

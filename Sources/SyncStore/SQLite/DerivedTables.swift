@@ -4,6 +4,8 @@ import SyncModel
 /// understands. Each filling is one transaction, so a process that is killed leaves the tables as they were.
 struct DerivedTables {
     let rows: LogRows
+    /// The device whose store it is.
+    let device: DeviceID
     let report: UpgradeReport
 
     /// Fills what is due, and returns the state of the log.
@@ -17,7 +19,12 @@ struct DerivedTables {
         } else {
             try fillIndexes(report)
         }
-        return try checkedState()
+        let state = try checkedState()
+        let trust = TrustRows(rows)
+        if try trust.isFillingDue {
+            try rows.access.transaction { _ throws(StoreError) in try trust.fill(state.cuts, blockedBy: device) }
+        }
+        return state
     }
 
     /// Returns the state of the log as the older program left it, if all of the log is to be read again, and this program reads

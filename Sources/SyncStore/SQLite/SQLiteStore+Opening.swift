@@ -20,7 +20,8 @@ extension SQLiteStore {
     ///
     /// - Returns: the state, and whether it is that of an older program (`finishUpgrade`).
     static func load(
-        _ writer: Connection, _ configuration: SQLiteConfiguration, _ files: StoreFiles, _ space: SpaceID
+        _ writer: Connection, _ configuration: SQLiteConfiguration, _ files: StoreFiles, _ space: SpaceID,
+        by device: DeviceID
     ) throws(StoreError) -> (log: LogState, isOld: Bool) {
         try writer.use { access throws(StoreError) in
             let isNew = try Schema.version(of: access) == 0
@@ -33,7 +34,7 @@ extension SQLiteStore {
                 try access.transaction { access throws(StoreError) in try LogRows.create(space, access) }
             }
             guard let rows = try LogRows(access, space: space) else { throw .corrupt(detail: "the space has no row") }
-            let tables = DerivedTables(rows: rows, report: report)
+            let tables = DerivedTables(rows: rows, device: device, report: report)
             if configuration.readsBeforeUpgraded, let log = try tables.stateBeforeDerivation() { return (log, true) }
             return (try tables.filled(), false)
         }
@@ -74,9 +75,9 @@ extension SQLiteStore {
             guard let makeOwn = writing.makeOwn else { return }
             if writing.isClosed { throw .closed }
             let writer = try usableWriter(&writing)
-            let report = UpgradeReport(configuration.upgrading)
+            let (report, device) = (UpgradeReport(configuration.upgrading), writing.own.device)
             writing.log = try writer.use { access throws(StoreError) in
-                try DerivedTables(rows: spaceRows(access), report: report).filled()
+                try DerivedTables(rows: spaceRows(access), device: device, report: report).filled()
             }
             writing.hot.forget()
             let beginning = try Beginning(makeOwn(writing.log), writer, writing.log, faults)

@@ -1,3 +1,4 @@
+import Synchronization
 package import SyncModel
 
 extension SQLiteStore {
@@ -75,13 +76,23 @@ extension SQLiteStore {
         }
     }
 
-    /// Blocks the device, or no longer. Idempotent.
-    package func setBlocked(_ device: DeviceID, _ isBlocked: Bool) throws(StoreError) {
-        try update { access throws(StoreError) in
-            try access.run(
-                isBlocked
-                    ? "INSERT OR IGNORE INTO blocked (device) VALUES (?)" : "DELETE FROM blocked WHERE device = ?",
-                .blob(device.bytes))
+    /// Blocks the device, or no longer. Idempotent; a change of mind gets a row in the log of trust.
+    package func setBlocked(_ device: DeviceID, _ isBlocked: Bool, wallMilliseconds: Int64) throws(StoreError) {
+        try writing.withLock { writing throws(StoreError) in
+            let own = writing.own.device
+            try write(&writing) { access throws(StoreError) in
+                let row = try access.first("SELECT 1 FROM blocked WHERE device = ?", .blob(device.bytes)) {
+                    row throws(StoreError) in row.integer(0)
+                }
+                guard (row != nil) != isBlocked else { return }
+                try access.run(
+                    isBlocked
+                        ? "INSERT INTO blocked (device) VALUES (?)" : "DELETE FROM blocked WHERE device = ?",
+                    .blob(device.bytes))
+                let fact = TrustFact(
+                    isBlocked ? .block : .unblock, of: device, by: own, at: nil, wallMilliseconds: wallMilliseconds)
+                try TrustRows(try spaceRows(access)).record([fact], at: wallMilliseconds)
+            }
         }
     }
 }

@@ -53,6 +53,7 @@ extension SQLiteStore {
                 return planned
             }
             try objects.write(planned.objects, segments: try rows.write(planned.log), at: wallMilliseconds)
+            try TrustRows(rows).record(planned.log.trust, at: wallMilliseconds)
             try StreamRows(rows).write(planned.streams)
             if !faults.contains(.answersKeptLater) { try AnsweredWriteRows(access: access).write(planned.answers) }
             if !planned.log.entries.isEmpty { try rows.remember(planned.author, before: before) }
@@ -104,6 +105,7 @@ extension SQLiteStore {
             let planned = try plan.applyObjects(on: state, objects, faults: faults.model)
             let streams = try plan.applyStreams(on: state, StreamRows(rows))
             try objects.write(planned, segments: try rows.write(plan), at: wallMilliseconds)
+            try TrustRows(rows).record(plan.trust, at: wallMilliseconds)
             try StreamRows(rows).write(streams)
             if !waiting.isEmpty { try rows.releaseHeldBack(upTo: plan.after.held) }
             return plan

@@ -155,6 +155,10 @@ struct StateJoin {
         let rebuilt = try plan.applyObjects(on: state, objects)
         _ = try rows.write(plan)
         try objects.write(rebuilt, segments: [], at: wallMilliseconds)
+        // The sender's table does not say when each retirement was written.
+        let new = plan.after.cuts.cuts.filter { !cutsBefore.cuts.contains($0) }
+        try TrustRows(rows).record(
+            new.map { TrustFact($0.fact, at: $0.dot, wallMilliseconds: nil) }, at: wallMilliseconds)
         state = plan.after
         guard agrees else { return false }
         // Changes that came as state are not in the log: a peer without them cannot say what is missing of an object.
@@ -173,13 +177,17 @@ struct StateJoin {
     // MARK: Objects
 
     private mutating func writeFacts() throws(StoreError) {
+        var trust: [TrustFact] = []
         for fact in facts where !held.covers(fact.dot) {
             let addition = Membership.Addition(
                 author: fact.dot.replica.device, fact: fact.fact, wallMilliseconds: fact.wallMilliseconds)
             try rows.insert(addition, fact.dot)
-            if fact.fact.isBound { state.members.add(fact.fact.device, at: fact.dot) }
+            let isBound = fact.fact.isBound
+            if isBound { state.members.add(fact.fact.device, at: fact.dot) }
             additions.append(addition)
+            trust.append(TrustFact(addition, at: fact.dot, isBound: isBound))
         }
+        try TrustRows(rows).record(trust, at: wallMilliseconds)
     }
 
     /// Writes one batch of changes to objects.

@@ -101,6 +101,22 @@ import Testing
         #expect(after.counts.events > before.counts.events, "\(after.counts), \(before.counts)")
     }
 
+    @Test func `a backup holds the log of trust, with the times at which this device learned of it`() throws {
+        let machine = try Machine(StoreBed(.sqliteInTmpfs))
+        _ = try machine.store.append([[.addMember(TestDevice(2).fact)]], wallMilliseconds: 10)
+        try machine.store.setBlocked(TestDevice(2).id, true, wallMilliseconds: 20)
+        let before = try machine.store.trust(after: 0, limit: 10)
+        #expect(before.map(\.knownMilliseconds) == [10, 20])
+        let saved = try save(machine)
+        // On a device with another key, what was decided on the first one keeps its author.
+        let copy = try restored(saved.files, on: StoreBed(.sqliteInTmpfs, device: TestDevice(3)))
+        #expect(try copy.store.trust(after: 0, limit: 10) == before)
+        try copy.store.setBlocked(TestDevice(2).id, false, wallMilliseconds: 30)
+        let after = try copy.store.trust(after: 0, limit: 10)
+        #expect(after.map(\.fact.author) == [TestDevice(1).id, TestDevice(1).id, TestDevice(3).id])
+        #expect(after.map(\.isNewest) == [true, false, true])
+    }
+
     @Test(arguments: [true, false])
     func `a backup put back begins a new incarnation, also where nothing was written since`(isLater: Bool) throws {
         let bed = StoreBed(.sqliteInTmpfs)

@@ -96,4 +96,21 @@ extension TakingBackTests {
         }
         try expectSame(visit)
     }
+
+    @Test(arguments: StoreKind.allCases)
+    func `an admission that goes stays in the log of trust as taken back, and the next one has a line of its own`(
+        kind: StoreKind
+    ) throws {
+        let fork = try fork(kind) { store in
+            _ = try store.append([[.addMember(TestDevice(9).fact)]], wallMilliseconds: 70)
+        }
+        func lines() throws -> [TrustRecord] {
+            try fork.store.trust(after: 0, limit: 100).filter { $0.fact.device == TestDevice(9).id }
+        }
+        #expect(try lines().map(\.isGone) == [false])
+        #expect(try fork.store.takeBack(OtherHistory(of: fork.replica, in: fork.peer), wallMilliseconds: 90))
+        #expect(try lines().map(\.isGone) == [true] && lines().map(\.knownMilliseconds) == [70])
+        try redo(fork.store)
+        #expect(try lines().map(\.isGone) == [true, false])
+    }
 }

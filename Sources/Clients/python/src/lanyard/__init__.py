@@ -36,6 +36,7 @@ from .records import (
     Rewind,
     Status,
     Stream,
+    TrustEntry,
     Wait,
 )
 
@@ -70,6 +71,7 @@ __all__ = [
     "Status",
     "Stream",
     "Text",
+    "TrustEntry",
     "Wait",
     "connect",
     "connect_async",

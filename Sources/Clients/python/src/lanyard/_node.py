@@ -41,6 +41,11 @@ def devices(scope: Scope) -> Steps[list[Device]]:
     return (yield from _list(Request("GET", scope.path("devices")), Device))
 
 
+def device_log_request(scope: Scope) -> Request:
+    """Returns the request for the log of trust."""
+    return Request("GET", scope.path("devices", "log"))
+
+
 def streams(scope: Scope) -> Steps[list[Stream]]:
     """Returns the streams of the space."""
     return (yield from _list(Request("GET", scope.path("streams")), Stream))

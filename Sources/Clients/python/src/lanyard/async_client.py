@@ -31,6 +31,7 @@ from .records import (
     Rewind,
     Status,
     Stream,
+    TrustEntry,
     Wait,
 )
 
@@ -212,6 +213,11 @@ class AsyncClient:
     async def devices(self) -> list[Device]:
         """Returns the members of the space."""
         return await _concurrent.run(self._scope.location, _node.devices(self._scope))
+
+    def device_log(self) -> AsyncGenerator[TrustEntry, None]:
+        """Yields the log of trust, in the order in which this node learned of the facts."""
+        request = _node.device_log_request(self._scope)
+        return _concurrent.iterate(self._scope.location, each_line(request, TrustEntry.from_json))
 
     async def wait(self, timeout: float = 30.0, *, peers: int | None = None, connected_only: bool = False) -> Wait:
         """Waits until this node has all that it should and no device lacks anything of it, at most `timeout` seconds.

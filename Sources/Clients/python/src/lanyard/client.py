@@ -31,6 +31,7 @@ from .records import (
     Rewind,
     Status,
     Stream,
+    TrustEntry,
     Wait,
 )
 
@@ -227,6 +228,11 @@ class Client:
     def devices(self) -> list[Device]:
         """Returns the members of the space."""
         return _blocking.run(self._scope.location, _node.devices(self._scope))
+
+    def device_log(self) -> Generator[TrustEntry, None, None]:
+        """Yields the log of trust, in the order in which this node learned of the facts."""
+        request = _node.device_log_request(self._scope)
+        return _blocking.iterate(self._scope.location, each_line(request, TrustEntry.from_json))
 
     def wait(self, timeout: float = 30.0, *, peers: int | None = None, connected_only: bool = False) -> Wait:
         """Waits until this node has all that it should and no device lacks anything of it, at most `timeout` seconds.

@@ -172,6 +172,27 @@ class Device(Record):
 
 
 @dataclass(frozen=True)
+class TrustEntry(Record):
+    """A line of the log of trust: which device did what to which, when, and since when this node knows.
+
+    `action` is `admitted`, `returned`, `joined`, `retired`, `revoked`, `blocked` or `unblocked`. Where `in_effect` is
+    False, `reason` says why. `at` is by the author's clock, `known_since` by this node's; None where unknown.
+    """
+
+    position: int
+    author: str
+    action: str
+    device: str
+    in_effect: bool
+    at: str | None = None
+    known_since: str | None = None
+    author_name: str | None = None
+    device_name: str | None = None
+    role: str | None = None
+    reason: str | None = None
+
+
+@dataclass(frozen=True)
 class Behind(Record):
     """The number of changes that each side lacks of the other; None while unknown."""
 
