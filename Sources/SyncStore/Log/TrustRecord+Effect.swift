@@ -13,7 +13,7 @@ package enum TrustEffect: Sendable, Hashable {
         case notBound
         /// A device cannot admit itself.
         case ofItself
-        /// It lies beyond the end of its author's history, or its author had seen more than it lets count.
+        /// The fact lies beyond the end of its author's history, or its author had seen more than it lets count.
         case beyondEnd
         /// The device was retired, by a member that had not seen this fact or in spite of it.
         case retired
