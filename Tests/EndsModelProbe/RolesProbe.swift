@@ -20,7 +20,8 @@ struct RolesProbe {
         switch arguments.first ?? "" {
         case "compare": return compare()
         case "random": return random(number(1, 100_000), UInt64(number(2, 1)))
-        case "every": return every(number(1, 3), isWide: arguments.last == "wide")
+        case "every": return every(number(1, 3), from: number(2, 0), isWide: arguments.last == "wide")
+        case "founding": return founding(number(1, 20_000))
         case "finality": return finality()
         case "plants": return plants(number(1, 20_000))
         case let verb:
@@ -57,11 +58,11 @@ struct RolesProbe {
         return failures.isEmpty
     }
 
-    private func every(_ depth: Int, isWide: Bool) -> Bool {
+    private func every(_ depth: Int, from first: Int, isWide: Bool) -> Bool {
         let start = clock.now
         let letters = isWide ? Roles.EveryHistory.wide : Roles.EveryHistory.plain
         let histories = Roles.EveryHistory(rules: .standing, letters: letters)
-        let (counts, orders, failures) = Roles.searchEvery(histories, depth: depth) { done in
+        let (counts, orders, failures) = Roles.searchEvery(histories, depth: depth, from: first) { done in
             print("  \(done) after \(clock.now - start)")
             fflush(nil)
         }
@@ -69,6 +70,20 @@ struct RolesProbe {
         print("in \(orders) orders of delivery and \(clock.now - start): \(failures.count) checks broken")
         for failure in failures { print(failure) }
         return failures.isEmpty
+    }
+
+    private func founding(_ count: Int) -> Bool {
+        let start = clock.now
+        let found = Roles.searchFoundings(from: 1, count: count, .standing)
+        print("\(count) meetings of 3 to 5 foundings in \(clock.now - start): \(found?.fault ?? "no fault")")
+        if let found { print(found.foundings) }
+        var isSound = found == nil
+        for bug in Roles.PlantedBug.allCases where bug.isOfFounding {
+            let found = Roles.searchFoundings(from: 1, count: count, .planted(bug))
+            print("\(bug): \(found?.fault ?? "NOT FOUND")")
+            isSound = isSound && found != nil
+        }
+        return isSound
     }
 
     private func finality() -> Bool {
@@ -87,9 +102,9 @@ struct RolesProbe {
 
     private func plants(_ count: Int) -> Bool {
         var isSound = true
-        for bug in Roles.PlantedBug.allCases {
+        for bug in Roles.PlantedBug.allCases where !bug.isOfFounding {
             let found = Roles.search(.init(rules: .planted(bug)), from: 1, count: count, stopsAtFirst: true)
-            print("\(bug): \(found.isEmpty ? "NOT FOUND" : "found by \(found.map(\.check))")")
+            print("\(bug): \(found.isEmpty ? "NOT FOUND" : "found by \(found.map(\.check)), seed \(found[0].seed)")")
             isSound = isSound && !found.isEmpty
         }
         return isSound

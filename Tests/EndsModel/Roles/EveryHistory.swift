@@ -10,6 +10,7 @@ extension Roles {
         private var law: Law
         private var history: History
         private var keys: [Key] = []
+        private var first = 0
         package private(set) var counts: [Int] = []
 
         /// What an author may say; with the past it makes a fact.
@@ -44,7 +45,10 @@ extension Roles {
         }
 
         /// Calls `visit` for each history of up to `depth` free facts, until it returns false.
-        package mutating func visit(depth: Int, _ visit: (Case) -> Bool) {
+        ///
+        /// The first free fact is one of those from `first` on, so that a long search can go on where another one ended.
+        package mutating func visit(depth: Int, from first: Int = 0, _ visit: (Case) -> Bool) {
+            self.first = first
             counts = [Int](repeating: 0, count: depth)
             _ = grow(depth: depth, level: 0, visit)
         }
@@ -52,7 +56,7 @@ extension Roles {
         private mutating func grow(depth: Int, level: Int, _ visit: (Case) -> Bool) -> Bool {
             guard level < depth else { return true }
             let pasts = closedSets()
-            for (index, letter) in letters.enumerated() {
+            for (index, letter) in letters.enumerated() where level > 0 || index >= first {
                 for past in pasts {
                     for replica in replicas(letter.author, past) {
                         let key = Key(letter: index, replica: replica.number, past: past.bits)

@@ -14,6 +14,8 @@ extension Roles {
             case acknowledge
             /// An ordinary operation, on an object say. It changes no role.
             case write
+            /// Ends this founding in favour of another one.
+            case yield
         }
 
         /// Its place in the history. A fact knows only facts with lesser ids.
@@ -54,7 +56,7 @@ extension Roles {
         package var needed: Role {
             switch kind {
             case .add: max(.writer, role)
-            case .setRole, .readmit, .revoke: .admin
+            case .setRole, .readmit, .revoke, .yield: .admin
             case .write: .writer
             case .acknowledge: .reader
             }
@@ -74,6 +76,7 @@ extension Roles.Fact: CustomStringConvertible {
             case .revoke: "revoke(\(about)) ends \(counters)"
             case .acknowledge: "acknowledges \(counters)"
             case .write: "write"
+            case .yield: "yield"
             }
         return "#\(id) \(replica):\(counter) \(key)\(what)"
     }

@@ -18,6 +18,8 @@ extension Roles {
     /// which facts arrived does not.
     package final class Law {
         package let rules: Rules
+        /// The founder has an implicit add as an admin. Founding another space gives no role here.
+        package let founder: Device
         package private(set) var facts: [Fact] = []
         /// Indexes over `facts`: they make set operations of what the rules say of "all f about x with …".
         private var ofKind = [FactSet](repeating: FactSet(), count: Fact.Kind.allCases.count)
@@ -30,8 +32,11 @@ extension Roles {
         /// Breaks ties among concurrent grants in line 6; it must not matter. Ids by default.
         private let arrival: [Int]?
 
-        package init(_ facts: [Fact] = [], rules: Rules = .standing, arrival: [Int]? = nil) {
+        package init(
+            _ facts: [Fact] = [], rules: Rules = .standing, founder: Device = .founder, arrival: [Int]? = nil
+        ) {
             self.rules = rules
+            self.founder = founder
             self.arrival = arrival
             for fact in facts { append(fact) }
         }
@@ -155,7 +160,7 @@ extension Roles.Law {
     /// G: the adds, re-admissions and role facts that count if `ends` are the ends.
     private func grants(_ known: FactSet, _ ends: FactSet) -> FactSet {
         var grants = FactSet()
-        for id in inCanonicalOrder(known & facts(.add, .readmit, .setRole)) {
+        for id in inCanonicalOrder(known & facts(.add, .readmit, .setRole, .yield)) {
             let fact = facts[id]
             if fact.isRecovery {
                 grants.insert(id)
@@ -184,7 +189,7 @@ extension Roles.Law {
         }
     }
 
-    private func isFounder(_ device: Device) -> Bool { device == .founder }
+    private func isFounder(_ device: Device) -> Bool { device == founder || rules.bug == .foundersKeepPower }
 
     // Line 9.
     /// The end of `replica` for operations that need the role `needs`.
@@ -208,12 +213,13 @@ extension Roles.Law {
     }
 
     /// How far `replica` is acknowledged, by what is shown, so that no end that `fact` causes lies below: by its author; for
-    /// a recovery fact also by all members that it knows, since the key may be used on a device that acknowledged nothing.
+    /// a recovery fact also by all other members that it knows, since the key may be used on a device that acknowledged
+    /// nothing.
     package func acknowledged(_ replica: Replica, for fact: Fact, _ known: FactSet) -> Int {
         let own = acknowledged(replica, by: fact.author, for: fact, known)
         guard rules.newcomersInherit, fact.isRecovery else { return own }
         let before = state(fact.past)
-        let members = devices.filter { role(of: $0, before) > .none }
+        let members = devices.filter { $0 != fact.author && role(of: $0, before) > .none }
         return max(own, members.map { acknowledged(replica, by: $0, for: fact, known) }.min() ?? 0)
     }
 
@@ -244,7 +250,7 @@ extension Roles.Law {
     }
 
     /// Every device that a fact names.
-    package var devices: [Device] { Set([.founder] + by.keys + about.keys).sorted() }
+    package var devices: [Device] { Set([founder] + by.keys + about.keys).sorted() }
 
     // Line 10.
     /// True if a re-admission that counts takes `replica` out of reach of `fact`: the device began it knowing the
@@ -276,9 +282,11 @@ extension Roles.Law {
             !back.contains { facts[$0].past.contains(id) || rules.bug == .readmitsUnknowing }
         }
         if holds { return .none }
-        // The newest role facts; a recovery one hides those that do not know it.
+        // The newest role facts; a recovery fact, also a revocation, hides those that do not know it.
         var changes = grants & facts(.readmit, .setRole) & aboutDevice
-        let top = rules.bug == .recoveryIsEqual ? FactSet() : changes & recovery
+        var top = changes & recovery
+        if rules.recoveryRevocationsHide { top = top | revocations & recovery }
+        if rules.bug == .recoveryIsEqual { top = FactSet() }
         changes = FactSet(changes.filter { recovery.contains($0) || top.isSubset(of: facts[$0].past) })
         let newest = changes.filter { id in !changes.contains { facts[$0].past.contains(id) } }
         // Without one the greatest add holds; the founder has an implicit one.
@@ -329,7 +337,7 @@ extension Roles.Law {
             }
             return kept
         case nil, .leastAddHolds, .recoveryIsEqual, .accompliceCounts, .skipsStrictEnd, .readmitsUnknowing,
-            .loweringEndsAll, .voidFactsMay, .noFloor:
+            .loweringEndsAll, .voidFactsMay, .noFloor, .foundersKeepPower, .homesMix, .adminEndsKey, .lastYieldHolds:
             return ends
         }
     }

@@ -10,6 +10,9 @@ extension Roles {
         /// In line 4 a recovery role fact about a device removes no revocation of that device. (Without: the device is back when
         /// its accuser was admitted by itself, too.)
         package var loweringsRemoveNoRevocation = true
+        /// In line 11 a recovery revocation, too, hides role facts that do not know it. (Without: revoking an admin raises a
+        /// device that the admin had lowered unaware of the key.)
+        package var recoveryRevocationsHide = true
         package var bug: PlantedBug?
 
         package init() {}
@@ -22,6 +25,7 @@ extension Roles {
             rules.ignoresKnowingAcknowledgements = false
             rules.newcomersInherit = false
             rules.loweringsRemoveNoRevocation = false
+            rules.recoveryRevocationsHide = false
             return rules
         }()
         package static func planted(_ bug: PlantedBug) -> Rules {
@@ -53,5 +57,18 @@ extension Roles {
         case voidFactsMay
         /// The acknowledgements raise no end.
         case noFloor
+        /// Whoever founded something is an admin everywhere.
+        case foundersKeepPower
+        /// Facts name no founding: those of one space count in the other.
+        case homesMix
+        /// An admin ends a founding that has a recovery key.
+        case adminEndsKey
+        /// Of several yields of one founding each device follows the one it finds last.
+        case lastYieldHolds
+
+        /// Bugs that the check of foundings finds.
+        package var isOfFounding: Bool {
+            [.foundersKeepPower, .homesMix, .adminEndsKey, .lastYieldHolds].contains(self)
+        }
     }
 }

@@ -39,13 +39,14 @@ extension Roles {
 
     /// Checks every history of up to `depth` free facts, each in every order of delivery; each check is reported once.
     package static func searchEvery(
-        _ histories: EveryHistory, depth: Int, checks: [Check] = Check.all, progress: (Int) -> Void = { _ in }
+        _ histories: EveryHistory, depth: Int, from first: Int = 0, checks: [Check] = Check.all,
+        progress: (Int) -> Void = { _ in }
     ) -> (counts: [Int], orders: Int, failures: [Failure]) {
         var histories = histories
         var failures: [Failure] = []
         var open = checks.filter { $0.name != Check.order.name }
         var (done, orders) = (0, 0)
-        histories.visit(depth: depth) { test in
+        histories.visit(depth: depth, from: first) { test in
             done += 1
             if done.isMultiple(of: 100_000) { progress(done) }
             for check in open where check.find(test) != nil {

@@ -147,7 +147,7 @@ extension Roles.Check {
             case .revoke: if role != .none { return "\(key), and \(device) is \(role)" }
             case .readmit: if role != key.role { return "\(key), and \(device) is \(role)" }
             case .setRole: if role > key.role { return "\(key), and \(device) is \(role)" }
-            case .add, .acknowledge, .write: continue
+            case .add, .acknowledge, .write, .yield: continue
             }
         }
         return nil

@@ -43,8 +43,6 @@ extension Roles {
             var knowsRevocation = false
             /// What its first acknowledgement that covers the revocation covers of T.
             var first: Int?
-            /// Whether its first acknowledgement knows the newcomer's add-fact.
-            var firstKnowsNewcomer = false
             /// Members whose first acknowledgement it knows, as bits.
             var knownFirsts = 0
             var knowsNewcomer = false
@@ -161,7 +159,6 @@ extension Roles.FinalityWorld {
 
     private mutating func acknowledge(_ member: Int) {
         members[member].first = members[member].holds
-        members[member].firstKnowsNewcomer = members[member].knowsNewcomer
         members[member].knownFirsts |= 1 << member
     }
 
@@ -202,31 +199,77 @@ extension Roles.FinalityWorld {
     /// - Returns: the number of worlds, and the first fault with the worlds that lead to it.
     package static func explore(_ setting: Setting) -> (worlds: Int, fault: String?, trace: [Self]) {
         let first = Self(setting)
-        var cameFrom: [Self: Self?] = [first: nil]
-        var queue = [first]
+        var cameFrom: [UInt64: UInt64] = [first.packed: first.packed]
+        var queue = [first.packed]
         var next = 0
         while next < queue.count {
-            let world = queue[next]
+            let world = Self(setting, packed: queue[next])
             next += 1
             let steps = world.steps
-            // What an accomplice takes from T for itself, and a death, nobody hears: the others are quiet without them.
-            let isQuiet = steps.allSatisfy { step in
-                (0..<setting.count).allSatisfy { member in
-                    member == setting.accomplice || step.members[member].isDead != world.members[member].isDead
-                        || step.members[member] == world.members[member]
-                } && step.named == world.named && step.isNewcomerAdmitted == world.isNewcomerAdmitted
+            if let fault = world.fault(isQuiet: steps.allSatisfy(world.isUnheard)) {
+                var trace = [world.packed]
+                while let before = cameFrom[trace[0]], before != trace[0] { trace.insert(before, at: 0) }
+                return (cameFrom.count, fault, trace.map { Self(setting, packed: $0) })
             }
-            if let fault = world.fault(isQuiet: isQuiet) {
-                var trace = [world]
-                while let before = cameFrom[trace[0]] ?? nil { trace.insert(before, at: 0) }
-                return (cameFrom.count, fault, trace)
-            }
-            for step in steps where cameFrom[step] == nil {
-                cameFrom[step] = .some(world)
-                queue.append(step)
+            for step in steps {
+                let packed = step.packed
+                guard cameFrom[packed] == nil else { continue }
+                cameFrom[packed] = world.packed
+                queue.append(packed)
             }
         }
         return (cameFrom.count, nil, [])
+    }
+
+    /// True if no honest member notices the step: an accomplice takes something for itself, or a member dies.
+    private func isUnheard(_ step: Self) -> Bool {
+        guard step.named == named, step.isNewcomerAdmitted == isNewcomerAdmitted else { return false }
+        return members.indices.allSatisfy { index in
+            index == setting.accomplice || step.members[index].isDead != members[index].isDead
+                || step.members[index] == members[index]
+        }
+    }
+
+    // MARK: Bytes
+
+    /// The world in 64 bits: there are many.
+    private var packed: UInt64 {
+        var bits: UInt64 = 0
+        func put(_ value: Int, _ count: UInt64) { bits = bits << count | UInt64(value) }
+        for member in members {
+            put(member.holds, 2)
+            put(member.knowsRevocation ? 1 : 0, 1)
+            put(member.first.map { $0 + 1 } ?? 0, 2)
+            put(member.knownFirsts, 4)
+            put(member.knowsNewcomer ? 1 : 0, 1)
+            put(member.isDead ? 1 : 0, 1)
+        }
+        put(named.map { $0 + 1 } ?? 0, 2)
+        put(isNewcomerAdmitted ? 1 : 0, 1)
+        put(addKnowsRevocation ? 1 : 0, 1)
+        return bits
+    }
+
+    private init(_ setting: Setting, packed: UInt64) {
+        self.init(setting)
+        var bits = packed
+        func take(_ count: UInt64) -> Int {
+            defer { bits >>= count }
+            return Int(bits & (1 << count - 1))
+        }
+        addKnowsRevocation = take(1) == 1
+        isNewcomerAdmitted = take(1) == 1
+        let end = take(2)
+        named = end == 0 ? nil : end - 1
+        for index in members.indices.reversed() {
+            members[index].isDead = take(1) == 1
+            members[index].knowsNewcomer = take(1) == 1
+            members[index].knownFirsts = take(4)
+            let first = take(2)
+            members[index].first = first == 0 ? nil : first - 1
+            members[index].knowsRevocation = take(1) == 1
+            members[index].holds = take(2)
+        }
     }
 }
 
