@@ -219,7 +219,12 @@ extension Roles.Law {
         let own = acknowledged(replica, by: fact.author, for: fact, known)
         guard rules.newcomersInherit, fact.isRecovery else { return own }
         let before = state(fact.past)
-        let members = devices.filter { $0 != fact.author && role(of: $0, before) > .none }
+        // A member that the key revoked is not waited for, whether this use of the key knew that or not.
+        let revoked = known & recovery & facts(.revoke)
+        let members = devices.filter { device in
+            device != fact.author && role(of: device, before) > .none
+                && (revoked & (about[device] ?? FactSet())).isEmpty
+        }
         return max(own, members.map { acknowledged(replica, by: $0, for: fact, known) }.min() ?? 0)
     }
 
