@@ -39,6 +39,7 @@ import Testing
         "Sources/Decisions/32-presence.md",
         "Sources/Decisions/33-texts.md",
         "Sources/Decisions/34-pairing.md",
+        "Sources/Decisions/35-roles-and-revocation.md",
         "Sources/Examples/LightSwitch/README.md",
         "Sources/Examples/Notes/README.md",
         "Sources/Examples/Plays/README.md",
