@@ -180,6 +180,12 @@ let package = Package(
         .testTarget(
             name: "LawTests", dependencies: ["LawHistories", "LawProbe", "SyncModel", "ReferenceModels"],
             swiftSettings: tests),
+        // The rules of membership and of ends as models: they import nothing, so they cannot lean on what they judge.
+        .target(name: "EndsModel", path: "Tests/EndsModel", swiftSettings: pure),
+        .executableTarget(
+            name: "ends-model", dependencies: ["EndsModel"], path: "Tests/EndsModelProbe", swiftSettings: common),
+        .testTarget(
+            name: "EndsModelTests", dependencies: ["EndsModel"], exclude: ["Fixtures"], swiftSettings: tests),
         // Our half of `deploy/bench text`.
         .executableTarget(
             name: "TextRace", dependencies: ["ReplicatedTypes"], path: "Tests/Benchmarks/TextRace",

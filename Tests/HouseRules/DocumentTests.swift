@@ -40,6 +40,7 @@ import Testing
         "Sources/Decisions/33-texts.md",
         "Sources/Decisions/34-pairing.md",
         "Sources/Decisions/35-upgrades.md",
+        "Sources/Decisions/36-roles-and-revocation.md",
         "Sources/Examples/LightSwitch/README.md",
         "Sources/Examples/Notes/README.md",
         "Sources/Examples/Plays/README.md",

@@ -85,6 +85,7 @@ enum Permissions {
     /// Of the tests: a model that judges a type must not lean on it.
     static let judges: [(path: String, modules: String)] = [
         ("Tests/ReferenceModels", ""),
+        ("Tests/EndsModel", ""),
         ("Tests/LawHistories", "FoundationEssentials ReferenceModels SyncModel"),
     ]
 

@@ -1,0 +1,22 @@
+import EndsModel
+
+// Runs the models of membership and of ends from a shell.
+//
+//     ends-model roles compare < FILE      the verdicts of another model, one history a line
+//     ends-model roles random [N] [SEED]   N histories of up to 12 devices
+//     ends-model roles every [N] [FROM] [wide]
+//                                          every history of up to N free facts behind two adds, in all orders of delivery;
+//                                          FROM: the first free fact is this letter or a later one
+//     ends-model roles finality            every interleaving of a revocation's way through small meshes
+//     ends-model roles founding [N]        N meetings of foundings
+//     ends-model roles plants [N]          each planted bug must be found
+var arguments = Array(CommandLine.arguments.dropFirst())
+let model = arguments.isEmpty ? "" : arguments.removeFirst()
+let isSound: Bool
+switch model {
+case "roles": isSound = RolesProbe(arguments).run()
+case _:
+    print("ends-model roles compare|random [N] [SEED]|every [N] [FROM] [wide]|finality|founding [N]|plants [N]")
+    isSound = false
+}
+if !isSound { stop() }
