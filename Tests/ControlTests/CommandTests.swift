@@ -10,22 +10,24 @@ import Testing
             let space = try #require(try await server.client.status().spaces.first)
             let run = try await CommandRun.lanyard(["status"], socket: server.socketPath)
             #expect(run.exitCode == 0)
-            #expect(
-                run.output.replacing(/up \d+ s/, with: "up 0 s").replacing(
-                    /store      .*,/, with: "store      4.0 KiB,")
-                        == """
-                        No other device is paired with this one.
+            let shown = run.output.replacing(/up \d+ s/, with: "up 0 s")
+                .replacing(/store      .*,/, with: "store      4.0 KiB,")
+                .replacing(/127\.0\.0\.1:\d+/, with: "127.0.0.1:1")
+            let expected = """
+                No other device is paired with this one.
 
-                        device     desk  \(server.live.shortID)
-                        agent      lanyard \(LanyardVersion.current), up 0 s
-                        discovery  off (devices are dialled at addresses given with: lanyard peers add)
-                        peers      0 connected, 0 discovered, 0 paired
-                        store      4.0 KiB, ok
-                        space      home  0 changes, 0 objects, 0 events, 0 attachments, digest \(space.digest.prefix(12))
+                device     desk  \(server.live.shortID)
+                agent      lanyard \(LanyardVersion.current), up 0 s
+                address    127.0.0.1:1
+                discovery  off (devices are dialled at addresses given with: lanyard peers add)
+                peers      0 connected, 0 discovered, 0 paired
+                store      4.0 KiB, ok
+                space      home  0 changes, 0 objects, 0 events, 0 attachments, digest \(space.digest.prefix(12))
 
-                        Alone so far. To add another device, type on both:  lanyard pair
+                Alone so far. To add another device, type on both:  lanyard pair
 
-                        """)
+                """
+            #expect(shown == expected)
             let quiet = try await CommandRun.lanyard(["-q", "status"], socket: server.socketPath)
             #expect(!quiet.output.contains("lanyard invite"))
             _ = try await server.client.emit(try JSONText("1"), to: "s")
@@ -146,7 +148,7 @@ import Testing
                         ["status", "--json"],
                         [
                             "addresses", "backups", "device", "discovery", "peers", "spaces", "store", "transfers",
-                            "uptimeSeconds", "version", "warnings",
+                            "upgrade", "uptimeSeconds", "version", "warnings",
                         ]
                     ),
                     (["--json", "why"], ["chain", "errors", "hint", "inStep", "lackedBy", "lacking", "nextAttempt"]),
