@@ -321,6 +321,6 @@ struct TrustTests {
         let lines = try lines(stores[0])
         #expect(lines.filter { $0.author == 2 }.count == 1_000)
         #expect(lines.first == Line(.admission, by: 1, of: 2, at: 10, known: 10))
-        #expect(lines.last?.at == 1_000 + 1_216)
+        #expect(lines.last?.at == Int64(1_000 + 1_216))
     }
 }
