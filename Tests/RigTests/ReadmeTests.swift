@@ -12,6 +12,8 @@ extension RigSuites {
             ("apt install", "deploy/package.d/check installs it, on two machines"),
             ("podman compose", "it needs a container engine"),
             ("deploy/bench", "figures take minutes; deploy/bench checks itself"),
+            ("deploy/containers/rig", "deploy/containers/check runs its verbs"),
+            ("cd /var/lib/lanyard", "it goes back to an older program, which this checkout does not have"),
             ("lanyardd --metrics", "AlertStories and MetricsServerTests scrape"),
         ]
 
