@@ -7,7 +7,8 @@ extension Devices {
         static let configuration = CommandConfiguration(
             abstract: "Show which device let in, retired or blocked which, when, and since when that is known here.",
             discussion: """
-                WHEN is by the clock of the device that did it, KNOWN HERE by the clock of this one; a dash stands where a                 time is unknown. The oldest line is the one that this device learned of first.
+                WHEN is by the clock of the device that did it, KNOWN HERE by the clock of this one; a dash stands where a \
+                time is unknown. The oldest line is the one that this device learned of first.
                 """)
         @OptionGroup var listing: ListingOptions
         @OptionGroup var global: GlobalOptions
