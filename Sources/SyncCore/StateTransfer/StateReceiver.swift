@@ -267,8 +267,8 @@ struct StateReceiver: Sendable {
         return source
     }
 
-    /// Discards the intake, since what was asked for is not enough any more, or is needed no more. A state that is being joined is judged by the
-    /// store.
+    /// Discards the intake, since what was asked for is not enough any more, or is needed no more. A state that is being
+    /// joined is judged by the store.
     mutating func restart(_ step: inout CoreStep) {
         guard let intake, intake.phase != .joining else { return }
         self.intake = nil

@@ -7,8 +7,8 @@ import SyncModel
 struct Derivation {
     /// Grows when this program understands operations that the one before did not.
     static let version: Int64 = 7
-    /// The tables of programs since this version are read correctly by this one: they show what that program understood. Is set to
-    /// `version` when a table gets another meaning.
+    /// The tables of programs since this version are read correctly by this one: they show what that program understood.
+    /// Set to `version` when a table gets another meaning.
     static let readableSince: Int64 = 6
     /// The number of bytes of segments whose objects are held in memory before they are written.
     private static let batchBytes = 1 << 20

@@ -246,8 +246,8 @@ extension ObjectRows {
         return found
     }
 
-    /// True if a stored segment that writes to the object was ended after that time. A stamp is never before its author's clock, so
-    /// otherwise no change to it has a later time either.
+    /// True if a stored segment that writes to the object was ended after that time. A stamp is never before its author's
+    /// clock, so otherwise no change to it has a later time either.
     func isWritten(_ key: ObjectKey, after milliseconds: Int64) throws(StoreError) -> Bool {
         guard let object = try objectRow(key) else { return false }
         let last = try access.first(
