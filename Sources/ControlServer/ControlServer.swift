@@ -65,17 +65,7 @@ package struct ControlServer: Service {
         let server = channel.server(
             configuration: ServerConfiguration(address: .unixDomainSocket(path: socket.path)),
             onServerRunning: { channel in
-                // Out of descriptors: try again in a second. Unheard, the error would end the server.
-                try? await channel.eventLoop.submit {
-                    try channel.pipeline.syncOperations.addHandler(
-                        AcceptBackoffHandler(shouldForwardIOErrorCaught: false), position: .first)
-                }.get()
-                do throws(ControlError) {
-                    try socket.restrict()
-                } catch {
-                    logger.warning(
-                        "the control socket keeps a wide mode", metadata: ["error.code": "\(error.code.rawValue)"])
-                }
+                await socket.handleListening(channel, logger: logger)
                 await onListening()
             },
             eventLoopGroup: eventLoopGroup, logger: quiet)
@@ -87,6 +77,23 @@ package struct ControlServer: Service {
         backups.cancel()
         await backups.value
         try result.get()
+    }
+}
+
+extension ControlSocket {
+    /// Prepares the channel that listens on the socket: it outlives a lack of descriptors, and the file has its mode.
+    func handleListening(_ channel: any Channel, logger: Logger) async {
+        // Out of descriptors: try again in a second. Unheard, the error would end the server.
+        try? await channel.eventLoop.submit {
+            try channel.pipeline.syncOperations.addHandler(
+                AcceptBackoffHandler(shouldForwardIOErrorCaught: false), position: .first)
+        }.get()
+        do throws(ControlError) {
+            try restrict()
+        } catch {
+            logger.warning(
+                "the control socket keeps a wide mode", metadata: ["error.code": "\(error.code.rawValue)"])
+        }
     }
 }
 

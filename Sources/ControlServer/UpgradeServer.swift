@@ -88,13 +88,8 @@ package final class UpgradeServer: Sendable {
         return Server(
             childChannelSetup: channel,
             configuration: ServerConfiguration(address: .unixDomainSocket(path: socket.path)),
-            onServerRunning: { _ in
-                do throws(ControlError) {
-                    try socket.restrict()
-                } catch {
-                    logger.warning(
-                        "the control socket keeps a wide mode", metadata: ["error.code": "\(error.code.rawValue)"])
-                }
+            onServerRunning: { channel in
+                await socket.handleListening(channel, logger: logger)
                 await onListening()
             }, eventLoopGroup: eventLoopGroup, logger: quiet)
     }
