@@ -42,6 +42,9 @@ class Local:
             return False
         try:
             return control.request("GET", "/readyz")[0] == 200
+        except OSError:
+            # After an upgrade of its store an agent opens the socket anew.
+            return False
         finally:
             control.close()
 
