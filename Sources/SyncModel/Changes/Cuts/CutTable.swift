@@ -74,6 +74,10 @@ package struct CutTable: Hashable, Sendable {
         cuts.isEmpty ? nil : ends.end(of: replica, self)
     }
 
+    /// Returns the counter from which on all operations of the replica are void, by a revocation or a lowered role, not only
+    /// those on objects; nil if none are.
+    package func strictEnd(of replica: ReplicaID) -> UInt64? { nil }
+
     /// True if the operation on an object at this dot is void.
     package func isVoid(_ dot: Dot) -> Bool { end(of: dot.replica).map { dot.counter >= $0 } ?? false }
 
