@@ -3,7 +3,7 @@
 /// It is a function of the *set* of changes, in whatever causal order they arrived. Operations on objects at or beyond a
 /// replica's `end` are void. Events, schemas and stream settings there stay: they need nothing that may have been forgotten.
 /// An end can fall when a cut arrives, and rise when a change arrives that keeps more (`Witness`). The store then applies
-/// again the changes in between.
+/// again the changes in between. At or beyond a replica's `strictEnd` everything is void.
 ///
 /// Bounds: a row for each cut, and for each author that wrote on what a cut had left behind.
 package struct CutTable: Hashable, Sendable {
@@ -47,6 +47,9 @@ package struct CutTable: Hashable, Sendable {
     package private(set) var rewritten: [Rewriting] = []
     /// The cuts that hold whatever other members write about their authors; sorted.
     package private(set) var settled: [Dot] = []
+    /// The counters from which on everything that a replica says is void, as the law of trust gives them; a replica without
+    /// such an end is absent.
+    package private(set) var strictEnds: [ReplicaID: UInt64] = [:]
     /// The cuts that hold, and how far beyond their own ends histories are kept: derived from the other properties.
     private var ends = Ends()
 
@@ -65,18 +68,22 @@ package struct CutTable: Hashable, Sendable {
         self.settled = settled
     }
 
-    package var isEmpty: Bool { cuts.isEmpty }
+    /// True if no operation is void.
+    package var isEmpty: Bool { cuts.isEmpty && strictEnds.isEmpty }
 
     // MARK: What follows
 
-    /// Returns the counter from which on the replica's operations on objects are void; nil if none are.
+    /// Returns the counter from which on the replica's operations on objects are void; nil if none are. At most `strictEnd`.
     package func end(of replica: ReplicaID) -> UInt64? {
-        cuts.isEmpty ? nil : ends.end(of: replica, self)
+        isEmpty ? nil : ends.end(of: replica, self)
     }
 
     /// Returns the counter from which on all operations of the replica are void, by a revocation or a lowered role, not only
     /// those on objects; nil if none are.
-    package func strictEnd(of replica: ReplicaID) -> UInt64? { nil }
+    package func strictEnd(of replica: ReplicaID) -> UInt64? { strictEnds[replica] }
+
+    /// True if an operation of any kind at this dot is void.
+    package func isStrictlyVoid(_ dot: Dot) -> Bool { strictEnd(of: dot.replica).map { dot.counter >= $0 } ?? false }
 
     /// True if the operation on an object at this dot is void.
     package func isVoid(_ dot: Dot) -> Bool { end(of: dot.replica).map { dot.counter >= $0 } ?? false }
@@ -113,7 +120,8 @@ package struct CutTable: Hashable, Sendable {
 
     /// True if `cut` would be void if `other` held.
     func isAttacked(_ cut: Cut, by other: Cut) -> Bool {
-        other.fact.device == cut.dot.replica.device && cut.dot.counter >= other.fact.end(of: cut.dot.replica)
+        other.fact.device == cut.dot.replica.device && !isStrictlyVoid(other.dot)
+            && cut.dot.counter >= other.fact.end(of: cut.dot.replica)
             && !exemptions.contains { $0.replica == cut.dot.replica && $0.reason.cut == other.dot }
     }
 
@@ -181,6 +189,13 @@ package struct CutTable: Hashable, Sendable {
         if witnesses.count != before { ends = Ends(self, members) }
     }
 
+    /// Takes the strict ends that hold now, in place of those before.
+    package mutating func record(strictEnds: [ReplicaID: UInt64], members: MemberFacts) {
+        guard strictEnds != self.strictEnds else { return }
+        self.strictEnds = strictEnds
+        ends = Ends(self, members)
+    }
+
     /// True if such a change would be a witness of anything. The stored changes are read only where this is true.
     package func concerns(_ replica: ReplicaID, context: VersionVector) -> Bool {
         cuts.contains { cut in
@@ -230,7 +245,11 @@ package struct CutTable: Hashable, Sendable {
     /// True if both tables give the same answer for every change that a node with this vector holds.
     package func agrees(with other: CutTable, on vector: VersionVector) -> Bool {
         vector.entries.allSatisfy { entry in
-            min(end(of: entry.replica) ?? .max, entry.next) == min(other.end(of: entry.replica) ?? .max, entry.next)
+            func isSame(_ one: UInt64?, _ two: UInt64?) -> Bool {
+                min(one ?? .max, entry.next) == min(two ?? .max, entry.next)
+            }
+            return isSame(end(of: entry.replica), other.end(of: entry.replica))
+                && isSame(strictEnd(of: entry.replica), other.strictEnd(of: entry.replica))
         }
     }
 
