@@ -67,7 +67,7 @@ package struct LogState: Sendable, Equatable {
         streams[stream.setting.stream] = stream
     }
 
-    /// Puts what stream has in place of its setting; nil if it has none.
+    /// Puts another setting in place of the one of the stream; nil for none.
     package mutating func replace(_ kept: KeptStream?, of stream: ExactString) { streams[stream] = kept }
 
     package func isLatestOnly(_ stream: String) -> Bool { streams[ExactString(stream)]?.setting.latestOnly ?? false }
