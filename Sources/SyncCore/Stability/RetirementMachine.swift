@@ -176,7 +176,7 @@ extension SpaceLog {
             && held.entries.contains { entry in
                 guard entry.replica.device == own, let end = cuts.end(of: entry.replica) else { return false }
                 let start = max(end, cuts.rewritten(of: entry.replica), firstHeld.next(of: entry.replica))
-                return start < entry.tip.next
+                return start < min(entry.tip.next, cuts.strictEnd(of: entry.replica) ?? .max)
             }
     }
 }

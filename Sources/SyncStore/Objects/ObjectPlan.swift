@@ -248,7 +248,9 @@ package struct ObjectPlan: Sendable {
             // See `ChangeView.mayAdmit`.
             let mayAdmit = change.origin.dot.counter - change.start < Limits.admissionsPerChange
             if mayAdmit, fact.isBound { members.add(fact.device, at: change.origin.dot) }
-        case .appendEvent, .setStream, .cut, .markRewriting, .settleCut, .dropEvents, .void, .unknown: break
+        case .appendEvent, .setStream, .cut, .markRewriting, .settleCut, .dropEvents, .trust, .void,
+            .unknown:
+            break
         }
         change.operations.append(operation)
         change.origin = change.origin.advanced(by: operation.span)
