@@ -6,7 +6,7 @@ extension LogPlan {
         _ statements: [(dot: Dot, says: CutStatement)], of segment: Segment, _ context: VersionVector
     ) {
         for (dot, says) in statements {
-            if case .addition(let device) = says { after.members.add(device, at: dot) }
+            if case .addition(let fact) = says { after.members.add(fact, at: dot) }
         }
         let author = segment.replica.device
         let statements = statements.filter { dot, says in

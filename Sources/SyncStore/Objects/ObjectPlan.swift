@@ -247,7 +247,7 @@ package struct ObjectPlan: Sendable {
         case .addMember(let fact):
             // See `ChangeView.mayAdmit`.
             let mayAdmit = change.origin.dot.counter - change.start < Limits.admissionsPerChange
-            if mayAdmit, fact.isBound { members.add(fact.device, at: change.origin.dot) }
+            if mayAdmit, fact.isBound { members.add(fact, at: change.origin.dot) }
         case .appendEvent, .setStream, .cut, .markRewriting, .settleCut, .dropEvents, .trust, .void,
             .unknown:
             break

@@ -81,7 +81,7 @@ extension LogRows {
             }
             let fact = try Self.fact(row.blob(0))
             if fact.isBound {
-                members.add(fact.device, at: Dot(replica: replica, counter: UInt64(row.integer(2))))
+                members.add(fact, at: Dot(replica: replica, counter: UInt64(row.integer(2))))
             }
             return true
         }

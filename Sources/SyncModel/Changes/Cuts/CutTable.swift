@@ -197,7 +197,8 @@ package struct CutTable: Hashable, Sendable {
                 else { continue }
                 cuts.insert(Cut(dot: dot, fact: fact), at: cuts.firstIndex { dot < $0.dot } ?? cuts.count)
                 isCut = true
-            case .addition(let device):
+            case .addition(let admitted):
+                let device = admitted.device
                 guard device != dot.replica.device else { continue }
                 hasAddition = true
                 for cut in cuts where Self.knows(cut.dot, dot, context) {

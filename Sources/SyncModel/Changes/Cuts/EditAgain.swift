@@ -51,7 +51,7 @@ extension Operation {
     /// The operation's statement about which histories count; nil for most operations.
     package var statement: CutStatement? {
         switch self {
-        case .addMember(let fact): fact.isBound ? .addition(fact.device) : nil
+        case .addMember(let fact): fact.isBound ? .addition(fact) : nil
         case .cut(let fact): .cut(fact)
         case .markRewriting(let mark): .rewriting(mark)
         case .settleCut(let settled): .settled(settled)
@@ -66,8 +66,8 @@ extension Operation {
 /// A statement of an operation about which histories count.
 package enum CutStatement: Hashable, Sendable {
     case cut(CutFact)
-    /// The addition of this device.
-    case addition(DeviceID)
+    /// The addition of a device.
+    case addition(MemberFact)
     case rewriting(Operation.RewritingMark)
     case settled(Operation.SettledCut)
     case trust(TrustStatement)
