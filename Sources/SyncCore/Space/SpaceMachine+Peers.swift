@@ -112,12 +112,15 @@ extension SpaceMachine {
     // MARK: Members
 
     /// Tells the network which devices may have a session.
-    mutating func trustMembers(_ step: inout CoreStep) { step.network.trust(networkMembers, &step.output) }
+    mutating func trustMembers(_ step: inout CoreStep) {
+        step.network.trust(networkMembers, recoveryStatements, &step.output)
+    }
 
     var networkMembers: [NetworkMember] {
         membership.members.map { member in
             NetworkMember(
-                device: member.device, signingKey: member.fact.signingKey, isBarred: cuts.isBarred(member.device))
+                device: member.device, signingKey: member.fact.signingKey, isBarred: cuts.isBarred(member.device),
+                reasons: cuts.revocation(of: member.device).map { [PlacedStatement($0)] } ?? [])
         }
     }
 }

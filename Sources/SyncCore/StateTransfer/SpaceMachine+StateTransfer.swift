@@ -43,7 +43,7 @@ extension SpaceMachine {
     /// True if this device may hand state over. A reader relays changes, each of which is signed; no peer takes state from
     /// it.
     private var mayHandState: Bool {
-        settings.exchangesState && !isIncomplete && membership[settings.own]?.fact.role == .writer
+        settings.exchangesState && !isIncomplete && log.isWriter(settings.own)
     }
 
     /// Considers an offer of state, after a peer announced what it holds.
@@ -99,7 +99,7 @@ extension SpaceMachine {
             let session = peers[index]
             return session.peerTipsAreComplete && !step.isSuspected(session.id)
                 && stateReceiver.mayAsk(session.id, at: step.now)
-                && membership[session.device]?.fact.role == .writer && holdsWhatIsAwaited(session)
+                && log.isWriter(session.device) && holdsWhatIsAwaited(session)
                 && (isIncomplete || session.claims.lacking > 0)
         }
         // Those that dragged on are asked where no other one is there.

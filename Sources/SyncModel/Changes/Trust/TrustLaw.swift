@@ -217,7 +217,9 @@ struct TrustLaw {
         return dot.counter < end(of: dot.replica, needs: need, ends, grants)
     }
 
+    /// The greatest role that is granted; nil for a device that is not admitted.
     private func greatestRole(of device: DeviceID, _ grants: Grants) -> Role? {
+        guard isAdmitted(device, grants) else { return nil }
         let added = (additionsByDevice[device] ?? []).lazy.filter { grants.additions.contains($0) }
         let stated = rows(about: device).lazy.filter { grants.statements.contains($0) }
         return (added.map { additions[$0].role } + stated.compactMap { rows[$0].statement.role }).max()
@@ -237,8 +239,8 @@ struct TrustLaw {
             if isExempt(replica, index, needs: need, grants) { continue }
             least = min(least, rows[index].end(of: replica))
         }
-        // A device that was admitted as a reader has written nothing before it is made a writer.
-        if least > 0, replica.device != founder, let added = greatestAddition(of: replica.device, grants), added < need,
+        // A device that no fact admits as a writer has written nothing before it is made one.
+        if least > 0, replica.device != founder, greatestAddition(of: replica.device, grants) ?? .reader < .writer,
             !startsBehindRole(replica, needs: need, grants)
         {
             least = 0
@@ -286,11 +288,8 @@ struct TrustLaw {
     private func role(of device: DeviceID, _ state: State) -> Role? { role(of: device, state.ends, state.grants) }
 
     private func role(of device: DeviceID, _ ends: Set<Int>, _ grants: Grants) -> Role? {
+        guard isAdmitted(device, grants), revocation(of: device, ends, grants) == nil else { return nil }
         let about = rows(about: device)
-        let isAdmitted =
-            device == founder || greatestAddition(of: device, grants) != nil
-            || about.contains { grants.statements.contains($0) && rows[$0].statement.isReadmission }
-        guard isAdmitted, revocation(of: device, ends, grants) == nil else { return nil }
         // The newest role facts; a recovery statement, also a revocation, hides those that do not know it.
         let top = about.filter {
             isRecovery[$0]
@@ -301,8 +300,8 @@ struct TrustLaw {
                 && (isRecovery[index] || top.allSatisfy { rows[index].knows.covers(rows[$0].dot) })
         }
         let newest = changes.filter { index in !changes.contains { rows[$0].knows.covers(rows[index].dot) } }
-        var role = newest.compactMap { rows[$0].statement.role }.min() ?? (device == founder ? .admin : nil)
-        role = role ?? greatestAddition(of: device, grants)
+        var role = newest.compactMap { rows[$0].statement.role }.min()
+        if role == nil { role = device == founder ? .admin : greatestRole(of: device, grants) }
         // Statements that are ends and no grants lower, and raise nothing.
         for index in about where ends.contains(index) && !grants.statements.contains(index) {
             guard let lowered = rows[index].statement.role,
@@ -311,6 +310,11 @@ struct TrustLaw {
             role = min(role ?? lowered, lowered)
         }
         return role
+    }
+
+    private func isAdmitted(_ device: DeviceID, _ grants: Grants) -> Bool {
+        device == founder || greatestAddition(of: device, grants) != nil
+            || rows(about: device).contains { grants.statements.contains($0) && rows[$0].statement.isReadmission }
     }
 
     /// The revocation that keeps the device out: no re-admission that counts knows it. The first by dot.
@@ -328,14 +332,13 @@ struct TrustLaw {
     }
 
     private func isVoid(_ dot: Dot, needs need: Role, _ state: State) -> Bool {
-        let device = dot.replica.device
-        return role(of: device, [], state.grants) == nil
+        !isAdmitted(dot.replica.device, state.grants)
             || dot.counter >= end(of: dot.replica, needs: need, state.ends, state.grants)
     }
 
     /// Where the history ends for what needs a writer; 0 if no fact that counts ever admitted its device.
     func strictEnd(of replica: ReplicaID) -> UInt64 {
-        role(of: replica.device, [], state.grants) == nil ? 0 : end(of: replica, needs: .writer)
+        isAdmitted(replica.device, state.grants) ? end(of: replica, needs: .writer) : 0
     }
 
     /// True if the statement at this place has effect: it ends something or gives something.
