@@ -20,7 +20,8 @@ extension SpaceMachine {
             guard case .revocation(settings.own, _, let wipes) = placed.statement.content, isAuthentic(placed) else {
                 continue
             }
-            step.emit(.report(.ownRevocation(placed, said: device)))
+            if ownRevocation != placed { step.emit(.report(.ownRevocation(placed, said: device))) }
+            ownRevocation = placed
             if wipes { step.emit(.wipe(placed)) }
         }
         if !news.isEmpty { step.emit(.takeStatements(news)) }

@@ -240,6 +240,15 @@ package struct CutTable: Hashable, Sendable {
         if isNews { derive(members) }
     }
 
+    /// Takes a statement of the recovery key that came apart from its history.
+    ///
+    /// - Returns: whether it is news.
+    package mutating func record(_ placed: PlacedStatement, members: MemberFacts) -> Bool {
+        guard trust.record(placed.statement, at: placed.dot) else { return false }
+        derive(members)
+        return true
+    }
+
     /// Takes a change that was held when a cut arrived.
     package mutating func witness(_ change: Dot, context: VersionVector, members: MemberFacts) {
         let before = witnesses.count
