@@ -47,8 +47,8 @@ struct SpaceLog: Sendable {
 
     /// Nil for a device that is no member.
     func role(of device: DeviceID) -> MemberFact.Role? {
-        if let verdicts = cuts.verdicts { return verdicts.roles[device] }
-        guard let member = membership[device] else { return nil }
+        if let role = cuts.verdicts?.roles[device] { return role }
+        guard let member = membership[device], !cuts.isBarred(device) else { return nil }
         return device == cuts.founder ? .admin : member.fact.role
     }
 

@@ -28,7 +28,7 @@ extension SpaceMachine {
     }
 
     private func isRecovery(_ placed: PlacedStatement) -> Bool {
-        guard placed.statement.isRecovery, let key = cuts.verdicts?.recoveryKey else { return false }
+        guard placed.statement.isRecovery, let key = cuts.recoveryKey else { return false }
         return placed.statement.isSigned(by: key, at: placed.dot, in: space)
     }
 
