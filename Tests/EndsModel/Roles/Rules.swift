@@ -13,6 +13,8 @@ extension Roles {
         /// In line 11 a recovery revocation, too, hides role facts that do not know it. (Without: revoking an admin raises a
         /// device that the admin had lowered unaware of the key.)
         package var recoveryRevocationsHide = true
+        /// The simpler rules of the agent: no acknowledgements, and adds are judged without their past.
+        package var isAgent = false
         package var bug: PlantedBug?
 
         package init() {}
@@ -28,8 +30,13 @@ extension Roles {
             rules.recoveryRevocationsHide = false
             return rules
         }()
-        package static func planted(_ bug: PlantedBug) -> Rules {
+        package static let agent = {
             var rules = Rules()
+            rules.isAgent = true
+            return rules
+        }()
+        package static func planted(_ bug: PlantedBug, in rules: Rules = .standing) -> Rules {
+            var rules = rules
             rules.bug = bug
             return rules
         }

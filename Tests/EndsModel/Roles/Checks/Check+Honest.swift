@@ -1,0 +1,30 @@
+extension Roles.Check {
+    /// m. Among honest authors an end that the agent names takes nothing that the end's author held.
+    ///
+    /// What a fact may void is the work of its target, of those that only the target let in, and no more.
+    static let kept = Self("m", "what the author of an end holds stays, if all are honest") { test in
+        guard test.rules.isAgent, test.facts.allSatisfy({ $0.isRecovery || test.law.isWritable($0) }) else { return nil }
+        for fact in test.facts where !fact.isRecovery && test.law.isVoid(fact, test.state) {
+            let chain = admitters(of: fact, test)
+            let isNamed = test.facts.contains { end in
+                end.target.map(chain.contains) == true && [.revoke, .setRole, .readmit].contains(end.kind)
+                    && !end.past.contains(fact.id) && !fact.past.contains(end.id)
+            }
+            if !isNamed { return "\(fact) is void, and every end of \(chain.sorted()) knows it" }
+        }
+        return nil
+    }
+
+    /// The author of `fact`, those that gave it a role as far as it knows, those that gave them one, and so on.
+    private static func admitters(of fact: Fact, _ test: Roles.Case) -> Set<Device> {
+        var chain: Set<Device> = [fact.author]
+        var grows = true
+        while grows {
+            grows = false
+            for id in fact.past where test.facts[id].target.map(chain.contains) == true {
+                if chain.insert(test.facts[id].author).inserted { grows = true }
+            }
+        }
+        return chain
+    }
+}
