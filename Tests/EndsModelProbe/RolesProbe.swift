@@ -72,7 +72,10 @@ struct RolesProbe {
 
     private func every(_ depth: Int, from first: Int, isWide: Bool) -> Bool {
         let start = clock.now
-        let letters = isWide ? Roles.EveryHistory.wide : Roles.EveryHistory.plain
+        let letters: [Roles.EveryHistory.Letter] =
+            if rules.isAgent { isWide ? Roles.EveryHistory.wideAgent : Roles.EveryHistory.agent } else {
+                isWide ? Roles.EveryHistory.wide : Roles.EveryHistory.plain
+            }
         let histories = Roles.EveryHistory(rules: rules, letters: letters)
         let (counts, orders, failures) = Roles.searchEvery(histories, depth: depth, from: first) { done in
             print("  \(done) after \(clock.now - start)")
@@ -114,7 +117,7 @@ struct RolesProbe {
 
     private func plants(_ count: Int) -> Bool {
         var isSound = true
-        for bug in Roles.PlantedBug.allCases where !bug.isOfFounding {
+        for bug in Roles.PlantedBug.inHistories(of: rules) {
             let found = Roles.search(.init(rules: .planted(bug, in: rules)), from: 1, count: count, stopsAtFirst: true)
             print("\(bug): \(found.isEmpty ? "NOT FOUND" : "found by \(found.map(\.check)), seed \(found[0].seed)")")
             isSound = isSound && !found.isEmpty

@@ -34,6 +34,7 @@ extension Roles.Law {
     // Line 9, as the agent follows it.
     /// True if `replica` is of a device that no add made a writer, and was begun before a role fact or a re-admission did.
     func isReaderWork(_ replica: Replica, _ needs: Role, _ grants: FactSet) -> Bool {
+        if rules.bug == .readersWrite { return false }
         let device = replica.device
         let admissions = grants & facts(.add, about: device)
         guard !isFounder(device), !admissions.contains(where: { facts[$0].role >= .writer }) else { return false }

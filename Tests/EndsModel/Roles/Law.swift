@@ -349,7 +349,8 @@ extension Roles.Law {
             }
             return kept
         case nil, .leastAddHolds, .recoveryIsEqual, .accompliceCounts, .skipsStrictEnd, .readmitsUnknowing,
-            .loweringEndsAll, .voidFactsMay, .noFloor, .foundersKeepPower, .homesMix, .adminEndsKey, .lastYieldHolds:
+            .loweringEndsAll, .voidFactsMay, .noFloor, .foundersKeepPower, .homesMix, .adminEndsKey, .lastYieldHolds,
+            .readersWrite:
             return ends
         }
     }

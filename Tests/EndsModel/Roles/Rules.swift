@@ -72,6 +72,13 @@ extension Roles {
         case adminEndsKey
         /// Of several yields of one founding each device follows the one it finds last.
         case lastYieldHolds
+        /// For the agent's rules: no end for what a reader wrote.
+        case readersWrite
+
+        /// Bugs that a check finds in histories by chance.
+        package static func inHistories(of rules: Rules) -> [PlantedBug] {
+            allCases.filter { !$0.isOfFounding && ($0 != .readersWrite || rules.isAgent) }
+        }
 
         /// Bugs that the check of foundings finds.
         package var isOfFounding: Bool {
