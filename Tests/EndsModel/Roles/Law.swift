@@ -219,24 +219,40 @@ extension Roles.Law {
     /// nothing.
     package func acknowledged(_ replica: Replica, for fact: Fact, _ known: FactSet) -> Int {
         if rules.isAgent { return held(replica, fact.past) }
-        let own = acknowledged(replica, by: fact.author, for: fact, known)
+        let own = acknowledged(replica, by: fact.author, at: fact.past, for: fact, known)
         guard rules.newcomersInherit, fact.isRecovery else { return own }
-        let before = state(fact.past)
-        // A member that the key revoked is not waited for, whether this use of the key knew that or not.
-        let revoked = known & recovery & facts(.revoke)
-        let members = devices.filter { device in
-            device != fact.author && role(of: device, before) > .none
-                && (revoked & (about[device] ?? FactSet())).isEmpty
-        }
-        return max(own, members.map { acknowledged(replica, by: $0, for: fact, known) }.min() ?? 0)
+        return max(own, acknowledgedByOthers(replica, than: fact.author, at: fact.past, for: fact, known))
     }
 
-    /// A newcomer has the acknowledgements of the members that admitted it, as far as the author of `fact` held the work.
-    private func acknowledged(_ replica: Replica, by device: Device, for fact: Fact, _ known: FactSet) -> Int {
+    /// The least acknowledgement of the members at `past` but `device`, on which the key was used.
+    private func acknowledgedByOthers(
+        _ replica: Replica, than device: Device, at past: FactSet, for fact: Fact, _ known: FactSet
+    ) -> Int {
+        let before = state(past)
+        // A member that the key revoked is not waited for, whether this use of the key knew that or not.
+        let revoked = known & recovery & facts(.revoke)
+        let members = devices.filter { other in
+            other != device && role(of: other, before) > .none && (revoked & (about[other] ?? FactSet())).isEmpty
+        }
+        return members.map { acknowledged(replica, by: $0, at: past, for: fact, known) }.min() ?? 0
+    }
+
+    /// A newcomer has the acknowledgements of the members that admitted it, as far as the author of `fact` held the work; one
+    /// that the key admitted has what the key itself had.
+    private func acknowledged(
+        _ replica: Replica, by device: Device, at past: FactSet, for fact: Fact, _ known: FactSet
+    ) -> Int {
         let own = shown(by: device, replica, for: fact, known)
         guard rules.newcomersInherit else { return own }
-        let inviters = facts(.add, .readmit, about: device) & state(fact.past).grants
-        let inherited = inviters.map { shown(by: facts[$0].author, replica, for: fact, known) }.max() ?? 0
+        var inherited = 0
+        for id in facts(.add, .readmit, about: device) & state(past).grants {
+            let admission = facts[id]
+            inherited = max(inherited, shown(by: admission.author, replica, for: fact, known))
+            guard admission.isRecovery, rules.newcomersInheritFromKey else { continue }
+            let byOthers = acknowledgedByOthers(
+                replica, than: admission.author, at: admission.past, for: fact, known)
+            inherited = max(inherited, byOthers)
+        }
         return max(own, min(inherited, held(replica, fact.past)))
     }
 
