@@ -25,6 +25,7 @@ extension SpaceMachine {
     mutating func handleEstablished(_ id: ConnectionID, features: UInt64, _ step: inout CoreStep) {
         guard let index = peerIndex(id) else { return }
         peers[index].isUp = true
+        peers[index].knowsRoles = features & SessionProtocol.roles != 0
         stability.handleEstablished(id, isSpoken: features & SessionProtocol.acknowledgements != 0)
         sender.handleEstablished(id, packsChanges: features & SessionProtocol.packedChanges != 0)
         let speaksState = features & SessionProtocol.state != 0
