@@ -109,18 +109,16 @@ package struct Membership: Hashable, Sendable {
         return low < members.count && members[low].device == device ? members[low] : nil
     }
 
-    /// The key a device signs its changes with; nil for a device that is no member or may only read.
-    package func signingKey(of device: DeviceID) -> [UInt8]? {
-        guard let member = self[device], member.fact.role == .writer else { return nil }
-        return member.fact.signingKey
-    }
+    /// The key a device signs its changes with, whatever its role; nil for a device that is no member. Changes of readers are
+    /// verified and passed on like all others.
+    package func signingKey(of device: DeviceID) -> [UInt8]? { self[device]?.fact.signingKey }
 }
 
 extension Membership.Addition: Comparable {
-    /// Orders the facts about one device; the least holds. A writer's comes before a reader's, then the lesser signing key (a
-    /// device that bound two is at fault), then the older, then by author and bytes.
+    /// Orders the facts about one device; the least holds. That of the more powerful role comes first, then the lesser signing
+    /// key (a device that bound two is at fault), then the older, then by author and bytes.
     package static func < (left: Self, right: Self) -> Bool {
-        if left.fact.role != right.fact.role { return left.fact.role.rawValue < right.fact.role.rawValue }
+        if left.fact.role != right.fact.role { return left.fact.role > right.fact.role }
         if left.fact.signingKey != right.fact.signingKey {
             return left.fact.signingKey.lexicographicallyPrecedes(right.fact.signingKey)
         }

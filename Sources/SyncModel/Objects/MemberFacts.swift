@@ -1,12 +1,17 @@
-/// The dots of all `addMember` facts, by the device they add. They tell whether an operation's author knew a device.
+/// The dots of all `addMember` facts, by the device they add, with the role and the founder that each names. They tell whether an
+/// operation's author knew a device.
 ///
 /// A fact counts wherever it is in a context, whatever became of its author: the meaning of an operation must not depend on
-/// the node that asks. Facts whose binding does not hold are left out, on every node alike. Sorted; each pair once.
+/// the node that asks. Facts whose binding does not hold are left out, on every node alike. Sorted; each pair of device and dot
+/// once.
 package struct MemberFacts: Hashable, Sendable {
     private struct Fact: Hashable, Comparable {
         let device: DeviceID
+        let role: MemberFact.Role
+        let founder: DeviceID?
         let dot: Dot
 
+        /// Role and founder follow from the dot.
         static func < (left: Fact, right: Fact) -> Bool {
             left.device == right.device ? left.dot < right.dot : left.device < right.device
         }
@@ -16,14 +21,28 @@ package struct MemberFacts: Hashable, Sendable {
 
     package init() {}
 
-    package mutating func add(_ device: DeviceID, at dot: Dot) {
-        let fact = Fact(device: device, dot: dot)
-        let index = facts.firstIndex { !($0 < fact) } ?? facts.count
-        if index == facts.count || facts[index] != fact { facts.insert(fact, at: index) }
+    package mutating func add(
+        _ device: DeviceID, role: MemberFact.Role, founder: DeviceID? = nil, at dot: Dot
+    ) {
+        insert(Fact(device: device, role: role, founder: founder, dot: dot))
+    }
+
+    package mutating func add(_ fact: MemberFact, at dot: Dot) {
+        add(fact.device, role: fact.role, founder: fact.founder, at: dot)
+    }
+
+    private mutating func insert(_ fact: Fact) {
+        let index = facts[...].firstPosition { !($0 < fact) }
+        if index == facts.count || fact < facts[index] { facts.insert(fact, at: index) }
     }
 
     package mutating func join(_ other: MemberFacts) {
-        for fact in other.facts { add(fact.device, at: fact.dot) }
+        for fact in other.facts { insert(fact) }
+    }
+
+    /// All facts, sorted by device and dot.
+    package var additions: [(device: DeviceID, role: MemberFact.Role, founder: DeviceID?, dot: Dot)] {
+        facts.map { ($0.device, $0.role, $0.founder, $0.dot) }
     }
 
     /// Returns the facts that a node with this vector holds.

@@ -96,6 +96,7 @@ extension Segment {
         let kinds = [
             SyncModel.Operation.Kind.editSchema, SyncModel.Operation.Kind.setStream, SyncModel.Operation.Kind.cut,
             SyncModel.Operation.Kind.markRewriting, SyncModel.Operation.Kind.settleCut,
+            SyncModel.Operation.Kind.trust,
         ]
         var reader = ByteReader(bytes)
         while !reader.isAtEnd, let view = try? ChangeView(&reader) {

@@ -6,7 +6,7 @@ extension LogPlan {
         _ statements: [(dot: Dot, says: CutStatement)], of segment: Segment, _ context: VersionVector
     ) {
         for (dot, says) in statements {
-            if case .addition(let device) = says { after.members.add(device, at: dot) }
+            if case .addition(let fact) = says { after.members.add(fact, at: dot) }
         }
         // Those beyond a strict end are recorded, too: the table passes over them, and that end may move.
         let author = segment.replica.device

@@ -50,7 +50,7 @@ package struct SegmentScan: Sendable {
     /// The facts for the log of trust.
     private(set) var trust: [TrustFact] = []
     private static let statements = [
-        Operation.Kind.cut, Operation.Kind.markRewriting, Operation.Kind.settleCut,
+        Operation.Kind.cut, Operation.Kind.markRewriting, Operation.Kind.settleCut, Operation.Kind.trust,
     ]
 
     /// - Parameters:
@@ -136,8 +136,12 @@ package struct SegmentScan: Sendable {
             trust.append(TrustFact(addition, at: dot, isBound: says != nil))
         } else if Self.statements.contains(operation.kind) {
             let dot = Dot(replica: segment.replica, counter: counter)
-            guard case .cut(let cut) = state(operation, dot, segment) else { return }
-            trust.append(TrustFact(cut, at: dot, wallMilliseconds: change.wallMilliseconds))
+            switch state(operation, dot, segment) {
+            case .cut(let cut): trust.append(TrustFact(cut, at: dot, wallMilliseconds: change.wallMilliseconds))
+            case .trust(let statement):
+                trust.append(TrustFact(statement, at: dot, wallMilliseconds: change.wallMilliseconds))
+            case .addition, .rewriting, .settled, nil: break
+            }
         }
     }
 

@@ -112,7 +112,7 @@ extension ObjectPlan {
             let events = drop.events.within(known)
             return isTakenBack && !events.isEmpty
                 ? .dropEvents(.init(stream: drop.stream, events: events)) : nil
-        case .settleCut, .void, .unknown: return nil
+        case .settleCut, .trust, .void, .unknown: return nil
         }
     }
 

@@ -249,8 +249,10 @@ package struct ObjectPlan: Sendable {
         case .addMember(let fact):
             // See `ChangeView.mayAdmit`.
             let mayAdmit = change.origin.dot.counter - change.start < Limits.admissionsPerChange
-            if mayAdmit, fact.isBound { members.add(fact.device, at: change.origin.dot) }
-        case .appendEvent, .setStream, .cut, .markRewriting, .settleCut, .dropEvents, .void, .unknown: break
+            if mayAdmit, fact.isBound { members.add(fact, at: change.origin.dot) }
+        case .appendEvent, .setStream, .cut, .markRewriting, .settleCut, .dropEvents, .trust, .void,
+            .unknown:
+            break
         }
         change.operations.append(operation)
         change.origin = change.origin.advanced(by: operation.span)

@@ -5,8 +5,8 @@ extension LogRows: CutHistory {
     /// - Parameter isIncomplete: see `LogState`.
     func write(_ cuts: CutTable, isIncomplete: Bool) throws(StoreError) {
         try access.run(
-            "UPDATE space SET cuts = ?, incomplete = ? WHERE id = ?", .blob(cuts.encoded),
-            .integer(isIncomplete ? 1 : 0), .integer(spaceRow))
+            "UPDATE space SET cuts = ?, incomplete = ?, recovery_key = ? WHERE id = ?", .blob(cuts.encoded),
+            .integer(isIncomplete ? 1 : 0), .blob(cuts.recoveryKey), .integer(spaceRow))
     }
 
     func isIncomplete() throws(StoreError) -> Bool {
@@ -15,15 +15,11 @@ extension LogRows: CutHistory {
         } == 1
     }
 
-    /// With the strict ends by which the tables are filled, unless the table gives them itself.
     func cuts(_ members: MemberFacts) throws(StoreError) -> CutTable {
         let bytes = try cutBytes()
-        var cuts: CutTable
-        do { cuts = try CutTable(encoded: bytes, members: members) } catch {
+        do { return try CutTable(encoded: bytes, members: members) } catch {
             throw .corrupt(detail: "the cuts do not read back")
         }
-        if cuts.strictEnds.isEmpty { cuts.record(strictEnds: try strictEnds(), members: members) }
-        return cuts
     }
 
     /// Returns the strict ends of the held replicas that have one (`CutTable.strictEnd`).

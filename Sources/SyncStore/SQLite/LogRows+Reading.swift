@@ -81,14 +81,14 @@ extension LogRows {
             }
             let fact = try Self.fact(row.blob(0))
             if fact.isBound {
-                members.add(fact.device, at: Dot(replica: replica, counter: UInt64(row.integer(2))))
+                members.add(fact, at: Dot(replica: replica, counter: UInt64(row.integer(2))))
             }
             return true
         }
         return members
     }
 
-    private static func fact(_ bytes: [UInt8]) throws(StoreError) -> MemberFact {
+    static func fact(_ bytes: [UInt8]) throws(StoreError) -> MemberFact {
         guard let fact = try? MemberFact(encoded: bytes, 0..<bytes.count) else {
             throw .corrupt(detail: "an add-fact does not read back")
         }
@@ -118,6 +118,7 @@ extension LogRows {
             state.hasTakenBack = !row.isNull(11)
         }
         if sums == nil { throw .corrupt(detail: "the space has no row") }
+        try readFounding(into: &state)
     }
 
     func lastPosition() throws(StoreError) -> Int64 {

@@ -143,7 +143,7 @@ struct StateJoin {
     /// - Returns: whether all else is to be joined.
     private mutating func settleCuts() throws(StoreError) -> Bool {
         var members = state.members
-        for fact in facts where fact.fact.isBound { members.add(fact.fact.device, at: fact.dot) }
+        for fact in facts where fact.fact.isBound { members.add(fact.fact, at: fact.dot) }
         var known = CutTable()
         // The sender judges, and it need not hold every fact that is held here. Its table has a row for the fact that
         // admitted a member again only if it holds that fact. Without the row the fact alone would say that this one depends
@@ -191,7 +191,7 @@ struct StateJoin {
                 author: fact.dot.replica.device, fact: fact.fact, wallMilliseconds: fact.wallMilliseconds)
             try rows.insert(addition, fact.dot)
             let isBound = fact.fact.isBound
-            if isBound { state.members.add(fact.fact.device, at: fact.dot) }
+            if isBound { state.members.add(fact.fact, at: fact.dot) }
             additions.append(addition)
             trust.append(TrustFact(addition, at: fact.dot, isBound: isBound))
         }

@@ -35,7 +35,7 @@ struct Desk {
         for index in desks.indices {
             for number in 0..<count {
                 let author = replica((number + 1) % count)
-                desks[index].members.add(replica(number).device, at: Dot(replica: author, counter: 0))
+                desks[index].members.add(replica(number).device, role: .writer, at: Dot(replica: author, counter: 0))
                 desks[index].held.advance(author, to: 1)
             }
         }

@@ -77,7 +77,7 @@ extension CutTable {
         func holds(_ cut: Cut) -> Bool { holding.contains(cut.dot) }
 
         func counts(_ dot: Dot, _ table: CutTable) -> Bool {
-            end(of: dot.replica, table).map { dot.counter < $0 } ?? true
+            !table.isStrictlyVoid(dot) && end(of: dot.replica, table).map { dot.counter < $0 } ?? true
         }
 
         func end(of replica: ReplicaID, _ table: CutTable) -> UInt64? {
@@ -105,6 +105,7 @@ extension CutTable {
         private(set) var holding: [Dot] = []
 
         init(_ table: CutTable, _ members: MemberFacts) {
+            // A retirement beyond a strict end holds in no case, settled or not.
             let cuts = table.cuts.filter { !table.isStrictlyVoid($0.dot) }
             var open = cuts.filter { !table.isSettled($0.dot) }
             holding = cuts.map(\.dot).filter(table.isSettled)

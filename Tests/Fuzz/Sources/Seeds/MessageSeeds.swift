@@ -14,8 +14,9 @@ enum MemberSeeds {
             let binding = number % 3 == 0 ? chance.bytes(fact.binding.count) : fact.binding
             return MemberFact(
                 subjectPublicKeyInfo: fact.subjectPublicKeyInfo, signingKey: fact.signingKey, binding: binding,
-                discoveryKey: chance.bytes(32), role: number % 2 == 0 ? .writer : .reader,
-                name: "device \(chance.word())\(number)", isHost: number % 5 == 0
+                discoveryKey: chance.bytes(32), role: MemberFact.Role.allCases[number % 3],
+                name: "device \(chance.word())\(number)", isHost: number % 5 == 0,
+                founder: number % 7 == 0 ? fact.device : nil
             ).encoded
         }
     }

@@ -71,7 +71,7 @@ import Testing
         let owner = try TestDevice(2).id
         let word = Dot(replica: ReplicaID(device: owner, incarnation: 1), counter: 5)
         var members = MemberFacts()
-        members.add(replica.device, at: word)
+        members.add(replica.device, role: .writer, at: word)
         let edit = SyncModel.Operation.ObjectEdit(
             object: ObjectKey(collection: "note", id: "1"), life: .own(counter: 0), edits: [])
         let known = VersionVector([.init(replica: word.replica, next: 5)])
