@@ -56,7 +56,7 @@ package struct OwnHistory: Sendable {
     /// Ends a history that was cut. A new one begins only after the device is admitted again: its first change must know
     /// that.
     package mutating func heedCuts(_ cuts: CutTable, faults: StoreFaults = []) throws(StoreError) {
-        guard !cuts.isEmpty else { return }
+        guard !cuts.endsNothing else { return }
         if cuts.isAway(device), !faults.contains(.beginUninvited) { throw .retired }
         if let author, cuts.end(of: author.replica) != nil { end() }
     }
