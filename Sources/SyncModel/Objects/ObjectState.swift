@@ -208,8 +208,8 @@ extension Operation {
         case .deleteObject(let deletion): (deletion.object, .delete(deletion.policy))
         case .keepObject(let object): (object, .keep)
         case .editAgain(let again): (again.edit.object, .edit(again.edit.life, again.edit.edits))
-        case .appendEvent, .addMember, .editSchema, .setStream, .cut, .markRewriting, .settleCut, .dropEvents, .void,
-            .unknown:
+        case .appendEvent, .addMember, .editSchema, .setStream, .cut, .markRewriting, .settleCut, .dropEvents, .trust,
+            .void, .unknown:
             nil
         }
     }

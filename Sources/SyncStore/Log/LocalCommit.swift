@@ -84,7 +84,7 @@ package struct LocalCommit {
         guard let origin = batch.nextOrigin?.planting(faults) else { throw .stampsExhausted }
         var change = ObjectPlan.Change(origin: origin, wallMilliseconds: batch.displayMilliseconds)
         objects.begin()
-        if let refusal = try apply(write, in: &change, reading) {
+        if let refusal = try apply(write, in: &change, reading, sign) {
             objects.takeBack()
             if case .planned(_, let row?) = write { refusedRows[row] = refusal }
             outcomes.append(.failure(refusal))
@@ -100,7 +100,8 @@ package struct LocalCommit {
     }
 
     private mutating func apply(
-        _ write: LocalWrite, in change: inout ObjectPlan.Change, _ reading: some ObjectSource
+        _ write: LocalWrite, in change: inout ObjectPlan.Change, _ reading: some ObjectSource,
+        _ sign: ([UInt8]) -> [UInt8]
     ) throws(StoreError) -> WriteRefusal? {
         switch write {
         case .operations(let operations):
@@ -108,13 +109,16 @@ package struct LocalCommit {
         case .planned(let writes, row: _): return try plan(writes, in: &change, reading)
         case .prepared(.planned(let writes, row: _), let prepared):
             return try plan(writes, prepared, in: &change, reading)
-        case .once(_, let inner), .prepared(let inner, _): return try apply(inner, in: &change, reading)
+        case .once(_, let inner), .prepared(let inner, _): return try apply(inner, in: &change, reading, sign)
         case .retire(let device):
             // It would say nothing (`LogPlan.note`).
             guard state.members.knows(change.origin.dot.replica.device, at: change.origin) else {
                 return WriteRefusal(step: 0, .catchingUp)
             }
             try objects.apply(Self.retiring(device, in: state), in: &change, reading)
+        case .trust(let order):
+            let statement = order.statement(at: change.origin.dot, on: state, sign: sign)
+            try objects.apply(.trust(statement), in: &change, reading)
         case .again(let old):
             let before = rewritten
             let isAdmitted = try objects.writeAgain(old, in: &change, reading, &rewritten) { [state] fact in

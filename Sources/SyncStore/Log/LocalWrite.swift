@@ -9,6 +9,8 @@ package enum LocalWrite: Sendable, Hashable {
     case planned([ObjectWrite], row: UInt64? = nil)
     /// Lets a device go at what is held of it when the write's turn comes.
     case retire(DeviceID)
+    /// States something on a device's role, at what is held of the device when the write's turn comes.
+    case trust(TrustOrder)
     /// A change that this device had written under a history that was cut.
     indirect case again(VoidChange)
     /// Written unless a write under this key is remembered; then that one's outcome is the outcome. A refused write is not

@@ -125,11 +125,11 @@ extension LocalWrite {
                 switch operation {
                 case .appendEvent, .editObject, .editAttachments, .deleteObject, .keepObject, .void: true
                 case .addMember, .editSchema, .setStream, .cut, .markRewriting, .editAgain, .settleCut, .dropEvents,
-                    .unknown:
+                    .trust, .unknown:
                     false
                 }
             }
-        case .retire, .again: false
+        case .retire, .trust, .again: false
         case .once(_, let write), .prepared(let write, _): write.mayStayOpen
         case .planned(let writes, row: _):
             writes.allSatisfy { write in

@@ -18,10 +18,12 @@ package struct VoidChange: Sendable, Hashable {
     package let known: VersionVector
     package let wallMilliseconds: Int64
     package let reason: Reason
+    /// The counter from which on its events count nowhere, either (`CutTable.strictEnd`).
+    var strictEnd: UInt64?
 
     package enum Reason: Sendable, Hashable {
-        /// The history was cut, and everybody holds it: events, schemas and settings count all the same. The first change of a
-        /// step says where its work is now.
+        /// The history was cut, and everybody holds it: up to a strict end, events, schemas and settings count all the same. The
+        /// first change of a step says where its work is now.
         case void(mark: SyncModel.Operation.RewritingMark?)
         /// Another history of the replica took its place: the change is stored nowhere. The value holds the new places of work that
         /// was rewritten before it.
@@ -54,13 +56,13 @@ package struct VoidChange: Sendable, Hashable {
     func with(_ reason: Reason) -> VoidChange {
         VoidChange(
             replica: replica, start: start, operations: operations, known: known, wallMilliseconds: wallMilliseconds,
-            reason: reason)
+            reason: reason, strictEnd: strictEnd)
     }
 
     /// Splits a change for rewriting. A rewritten change is longer: each of its operations may have to say what its author
     /// had seen. So a change of many operations may have to become several.
     static func pieces(
-        of view: ChangeView, in segment: Segment, known: VersionVector, _ reason: Reason
+        of view: ChangeView, in segment: Segment, known: VersionVector, _ reason: Reason, strictEnd: UInt64? = nil
     ) -> [VoidChange] {
         let operations = Change(view, in: segment.bytes).operations
         let knownBytes = known.entries.count * (ReplicaID.byteCount + 10)
@@ -70,7 +72,7 @@ package struct VoidChange: Sendable, Hashable {
             defer { start += operations.reduce(0) { $0 + $1.span } }
             return VoidChange(
                 replica: segment.replica, start: start, operations: operations, known: known,
-                wallMilliseconds: view.wallMilliseconds, reason: reason)
+                wallMilliseconds: view.wallMilliseconds, reason: reason, strictEnd: strictEnd)
         }
     }
 }
@@ -83,6 +85,7 @@ struct VoidWork {
     let replica: ReplicaID
     let start: UInt64
     let end: UInt64
+    private let strictEnd: UInt64?
     /// The context at the first change of that history.
     private let beginning: [(start: UInt64, moved: [VersionVector.Entry])]
 
@@ -97,8 +100,10 @@ struct VoidWork {
             // Changes that came back as state after the disk was lost cannot be read here.
             let start = max(
                 end, state.cuts.rewritten(of: known.replica), state.firstHeld.next(of: known.replica))
-            guard start < known.tip.next else { continue }
-            works.append(VoidWork(known.replica, from: start, to: known.tip.next, in: state))
+            // What a revocation or a lowered role made void is meant to be: only what a retirement did is written again.
+            let upper = min(known.tip.next, state.cuts.strictEnd(of: known.replica) ?? .max)
+            guard start < upper else { continue }
+            works.append(VoidWork(known.replica, from: start, to: upper, in: state))
         }
         let first = works.first { work in
             let places = Self.places(of: work.replica, state.cuts.rewritten)
@@ -124,6 +129,7 @@ struct VoidWork {
         self.replica = replica
         self.start = start
         self.end = end
+        strictEnd = state.cuts.strictEnd(of: replica)
         beginning = state.firsts.beginning(of: replica)
     }
 
@@ -136,10 +142,11 @@ struct VoidWork {
         var changes: [VoidChange] = []
         for segment in try read(replica, start, Self.stepBytes) {
             var reader = ByteReader(segment.bytes)
-            while !reader.isAtEnd, changes.count < limit, let view = try? ChangeView(&reader) {
+            while !reader.isAtEnd, changes.count < limit, let view = try? ChangeView(&reader), view.start < end {
                 var known = VersionVector([VersionVector.Entry(replica: replica, next: view.start)])
                 for step in steps where step.start <= view.start { known.join(VersionVector(step.moved)) }
-                changes += VoidChange.pieces(of: view, in: segment, known: known, .void(mark: nil))
+                changes += VoidChange.pieces(
+                    of: view, in: segment, known: known, .void(mark: nil), strictEnd: strictEnd)
             }
         }
         guard let last = changes.last else { return [] }

@@ -241,14 +241,18 @@ package struct ObjectPlan: Sendable {
                 }
             }
         case .editSchema(let edit):
-            let before = try loaded(schema: edit.collection, reading)
-            if undo.isKept { undo.schemas.append((edit.collection, before)) }
-            schemas[edit.collection]?.apply(edit, at: change.origin)
+            if !cuts.isStrictlyVoid(change.origin.dot) {
+                let before = try loaded(schema: edit.collection, reading)
+                if undo.isKept { undo.schemas.append((edit.collection, before)) }
+                schemas[edit.collection]?.apply(edit, at: change.origin)
+            }
         case .addMember(let fact):
             // See `ChangeView.mayAdmit`.
             let mayAdmit = change.origin.dot.counter - change.start < Limits.admissionsPerChange
             if mayAdmit, fact.isBound { members.add(fact, at: change.origin.dot) }
-        case .appendEvent, .setStream, .cut, .markRewriting, .settleCut, .dropEvents, .void, .unknown: break
+        case .appendEvent, .setStream, .cut, .markRewriting, .settleCut, .dropEvents, .trust, .void,
+            .unknown:
+            break
         }
         change.operations.append(operation)
         change.origin = change.origin.advanced(by: operation.span)

@@ -100,7 +100,7 @@ extension SQLiteStore {
         switch write {
         case .once(let key, let inner): return .once(key, try prepared(inner, wallMilliseconds: wallMilliseconds))
         case .planned(let steps, row: nil): return try prepared(write, steps, wallMilliseconds)
-        case .planned, .operations, .retire, .again, .prepared: return write
+        case .planned, .operations, .retire, .trust, .again, .prepared: return write
         }
     }
 
@@ -138,7 +138,7 @@ extension LocalWrite {
         switch self {
         case .planned(let steps, row: _): steps.contains(where: \.isLarge)
         case .once(_, let write), .prepared(let write, _): write.isLarge
-        case .operations, .retire, .again: false
+        case .operations, .retire, .trust, .again: false
         }
     }
 }

@@ -31,7 +31,7 @@ struct TrustRows {
                 """, .integer(log.spaceRow), .integer(fact.kind.rawValue), .blob(fact.author.bytes),
                 .blob(fact.device.bytes), .blob(fact.dot?.replica.bytes),
                 .integer(fact.dot.map { Int64($0.counter) }), .integer(fact.wallMilliseconds), .integer(known),
-                .blob(fact.admission?.encoded ?? []))
+                .blob(fact.detail))
             pairs.insert([fact.author, fact.device])
         }
         for pair in pairs.sorted(by: { $0.lexicographicallyPrecedes($1) }) {
@@ -125,13 +125,13 @@ struct TrustRows {
         var records: [TrustRecord] = []
         try access.forEach(
             """
-            SELECT id, kind, author, device, replica, counter, wall, known, is_gone, detail, kind >= ? AND EXISTS (
+            SELECT id, kind, author, device, replica, counter, wall, known, is_gone, detail, kind IN (?1, ?2) AND EXISTS (
                 SELECT 1 FROM trust AS later
-                WHERE later.device = trust.device AND later.space = trust.space AND later.kind >= ?
+                WHERE later.device = trust.device AND later.space = trust.space AND later.kind IN (?1, ?2)
                     AND later.id > trust.id)
-            FROM trust WHERE space = ? AND id > ? AND kind <= ? ORDER BY id LIMIT ?
-            """, .integer(TrustFact.Kind.block.rawValue), .integer(TrustFact.Kind.block.rawValue),
-            .integer(log.spaceRow), .integer(position), .integer(TrustFact.Kind.unblock.rawValue),
+            FROM trust WHERE space = ?3 AND id > ?4 AND kind <= ?5 ORDER BY id LIMIT ?6
+            """, .integer(TrustFact.Kind.block.rawValue), .integer(TrustFact.Kind.unblock.rawValue),
+            .integer(log.spaceRow), .integer(position), .integer(TrustFact.Kind.greatest.rawValue),
             .integer(Int64(limit))
         ) { row throws(StoreError) in
             guard let fact = try Self.fact(row) else { throw .corrupt(detail: "a row of trust does not read back") }
@@ -158,9 +158,16 @@ struct TrustRows {
             guard let read = try? TrustFact.Admission(encoded: row.blob(9)) else { return nil }
             admission = read
         }
+        var statement: TrustFact.Statement?
+        switch kind {
+        case .revocation, .role, .readmission, .recoveryKey:
+            // Empty where a version stored a revocation to which it gave no effect.
+            statement = try? TrustFact.Statement(encoded: row.blob(9))
+        case .admission, .retirement, .block, .unblock: break
+        }
         return TrustFact(
             kind, of: device, by: author, at: dot, wallMilliseconds: row.isNull(6) ? nil : row.integer(6),
-            admission: admission)
+            admission: admission, statement: statement)
     }
 }
 

@@ -43,7 +43,7 @@ extension Operation {
         switch self {
         case .editAgain(let again): again.origin(at: origin)
         case .appendEvent, .addMember, .editObject, .deleteObject, .editSchema, .keepObject, .setStream,
-            .editAttachments, .cut, .markRewriting, .settleCut, .dropEvents, .void, .unknown:
+            .editAttachments, .cut, .markRewriting, .settleCut, .dropEvents, .trust, .void, .unknown:
             origin
         }
     }
@@ -55,6 +55,7 @@ extension Operation {
         case .cut(let fact): .cut(fact)
         case .markRewriting(let mark): .rewriting(mark)
         case .settleCut(let settled): .settled(settled)
+        case .trust(let statement): .trust(statement)
         case .appendEvent, .editObject, .editAgain, .deleteObject, .editSchema, .keepObject, .setStream,
             .editAttachments, .dropEvents, .void, .unknown:
             nil
@@ -69,11 +70,13 @@ package enum CutStatement: Hashable, Sendable {
     case addition(MemberFact)
     case rewriting(Operation.RewritingMark)
     case settled(Operation.SettledCut)
+    case trust(TrustStatement)
 
-    var isAddition: Bool {
+    /// True if it says something of retired devices alone.
+    var isAboutCuts: Bool {
         switch self {
-        case .addition: true
-        case .cut, .rewriting, .settled: false
+        case .cut, .rewriting, .settled: true
+        case .addition, .trust: false
         }
     }
 }

@@ -1,0 +1,54 @@
+package import SyncModel
+
+/// What a person orders of a device's role, on the device that writes the statement.
+package struct TrustOrder: Sendable, Hashable {
+    package enum Action: Sendable, Hashable {
+        case role(DeviceID, MemberFact.Role)
+        case readmission(DeviceID, MemberFact.Role)
+        case revocation(DeviceID, wipes: Bool)
+        /// Makes this the recovery key of the space: a public key, 32 bytes.
+        case recoveryKey([UInt8])
+    }
+
+    package let action: Action
+    /// Nil where the device speaks for itself.
+    package let recoveryKey: RecoveryKey?
+
+    package init(_ action: Action, recoveryKey: RecoveryKey? = nil) {
+        self.action = action
+        self.recoveryKey = recoveryKey
+    }
+
+    /// - Parameters:
+    ///   - dot: where it will stand.
+    ///   - sign: signs with the device's key.
+    func statement(at dot: Dot, on state: LogState, sign: ([UInt8]) -> [UInt8]) -> TrustStatement {
+        let content: TrustStatement.Content =
+            switch action {
+            case .role(let device, let role): .role(device, role, ends: ends(of: device, in: state))
+            case .readmission(let device, let role): .readmission(device, role)
+            case .revocation(let device, let wipes):
+                .revocation(device, ends: ends(of: device, in: state), wipes: wipes)
+            case .recoveryKey(let key): .recoveryKey(key)
+            }
+        guard let recoveryKey else { return TrustStatement(content, by: .author, at: dot, in: state.space, sign: sign) }
+        let knows = state.cuts.trust.known(with: state.members.additions.map(\.dot))
+        return TrustStatement(content, by: recoveryKey, knows: knows, at: dot, in: state.space)
+    }
+
+    /// Everything held of the device counts. The recovery key decides against the device: what counts ends before the first
+    /// statement on another device's role that the device wrote, so that no revocation by a thief stays.
+    private func ends(of device: DeviceID, in state: LogState) -> [TrustStatement.End] {
+        let tips = state.tips.lazy.filter { $0.replica.device == device }.map { known in
+            var next = known.tip.next
+            if recoveryKey != nil {
+                for row in state.cuts.trust.rows
+                where row.dot.replica == known.replica && !row.statement.isRecovery && row.statement.device != device {
+                    next = min(next, row.dot.counter)
+                }
+            }
+            return (replica: known.replica, next: next)
+        }
+        return TrustStatement.ends(of: device, at: tips)
+    }
+}
