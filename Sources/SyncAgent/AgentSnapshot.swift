@@ -35,6 +35,8 @@ package struct AgentSnapshot: Sendable {
     package var isInStepWithConnected: Bool
     /// The standing of every member but this device and those that were retired.
     package var standings: [MemberStanding]
+    /// The devices that were retired or revoked, with the members that have heard of it.
+    package var departures: [DepartureView]
     /// The rate over the last seconds.
     package var changesPerSecond: Double
     package var core: CoreCounters
@@ -69,6 +71,15 @@ package struct AgentSnapshot: Sendable {
         return name.isEmpty ? device.shortID : name
     }
 
+    /// Returns the role of a device by the law; nil if it is no member.
+    package func role(of device: DeviceID) -> MemberFact.Role? { cuts.role(of: device, in: membership) }
+
+    /// The founder of the space that this node follows.
+    package var founder: DeviceID { cuts.founder(for: own) }
+
+    /// The members that follow another founder and were not let go. Their nodes judge roles otherwise.
+    package var otherFollowers: [DeviceID] { membership.followers(besides: founder).filter { !cuts.isAway($0) } }
+
     package func wallMilliseconds(at tick: Tick) -> Int64 {
         wallMilliseconds + (tick - now).nanoseconds / 1_000_000
     }
@@ -95,6 +106,7 @@ extension AgentSnapshot {
             strangers: discovery.strangers,
             discovery: discovery.state, instance: discovery.instance, listenPort: agent.listenPort,
             isInStepWithConnected: core.isInStepWithConnected, standings: core.standings,
+            departures: core.departures,
             changesPerSecond: loop.changesPerSecond, core: core.counters,
             stability: core.stabilityView, blobs: bulk.figures, bulk: bulk.core.counters, bulkLoad: bulk.core.load,
             now: loop.now,
