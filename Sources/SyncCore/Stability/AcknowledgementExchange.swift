@@ -155,11 +155,15 @@ struct AcknowledgementExchange: Sendable {
     func urgentDots(_ cuts: CutTable) -> [Dot] {
         guard !settings.faults.contains(.acknowledgeReturnsLater) else { return cuts.cuts.map(\.dot) }
         let revocations = cuts.verdicts?.revocations.values.sorted() ?? []
-        return revocations + cuts.cuts.flatMap { cut in
-            [cut.dot]
-                + [cuts.returns.lazy.filter { $0.cut == cut.dot && $0.device == cut.fact.device }.map(\.addition).min()]
-                .compactMap(\.self)
-        }
+        return revocations
+            + cuts.cuts.flatMap { cut in
+                [cut.dot]
+                    + [
+                        cuts.returns.lazy.filter { $0.cut == cut.dot && $0.device == cut.fact.device }.map(\.addition)
+                            .min()
+                    ]
+                    .compactMap(\.self)
+            }
     }
 
     /// True if the row is the first acknowledgement of its author that covers one of these dots.
