@@ -54,10 +54,11 @@ extension AgentLoop {
         }
     }
 
-    /// Readmits a retired device. The result arrives as an appended change; the core tries again after a failure.
+    /// Readmits a retired device, at most with this device's own role. The result arrives as an appended change; the core tries
+    /// again after a failure.
     func readmit(_ fact: MemberFact) {
         logger.notice("A retired device is back.", metadata: ["device": "\(fact.device.shortID)"])
-        state(.addMember(fact))
+        state(.addMember(fact.limited(to: ownRole).following(founder)))
     }
 
     func settle(_ cut: Dot) { state(.settleCut(.init(cut))) }

@@ -1,14 +1,16 @@
 /// The rights of a device in a space.
 public enum Role: String, Codable, CaseIterable, Sendable {
-    /// Reads and writes.
+    /// Reads and writes, and admits writers and readers.
     case writer
-    /// Reads; its changes are refused everywhere.
+    /// Reads; its changes count nowhere.
     case reader
+    /// Reads and writes, admits devices of every role, and changes the roles of others.
+    case admin
 }
 
 /// Request of `lanyard invite`.
 public struct InviteRequest: Codable, Equatable, Sendable {
-    /// The rights of the new device; `writer` when absent.
+    /// The rights of the new device, at most those of this one; `writer` when absent.
     public var role: Role?
     /// The lifetime of the ticket, in seconds; 600 when absent, 1 to 86,400.
     public var expiresSeconds: Int?
@@ -29,11 +31,14 @@ public struct InviteResponse: Codable, Equatable, Sendable {
     public var ticket: String
     /// The time at which it expires.
     public var expires: Timestamp
+    /// The rights of the device that joins with it; null from an agent before roles, whose tickets make writers.
+    public var role: Role?
 
     /// All fields.
-    public init(ticket: String, expires: Timestamp) {
+    public init(ticket: String, expires: Timestamp, role: Role? = nil) {
         self.ticket = ticket
         self.expires = expires
+        self.role = role
     }
 }
 
@@ -52,11 +57,14 @@ public struct JoinResponse: Codable, Equatable, Sendable {
     public var device: String
     /// The name of the space joined.
     public var space: String
+    /// The rights of this device there; null from an agent before roles.
+    public var role: Role?
 
     /// All fields.
-    public init(device: String, space: String) {
+    public init(device: String, space: String, role: Role? = nil) {
         self.device = device
         self.space = space
+        self.role = role
     }
 }
 

@@ -6,23 +6,23 @@ import SyncStore
 import SyncTransport
 
 extension Agent {
-    /// Returns a ticket that lets one device in, once. Invariant: 1 <= `expiresSeconds` <= 86,400. Throws `read_only`.
+    /// Returns a ticket that lets one device in, once. Invariant: 1 <= `expiresSeconds` <= 86,400. Throws `forbidden` for a role
+    /// above the own, and `read_only` on a reader.
     package func invite(space: String, role: Role, expiresSeconds: Int) async throws(ControlError) -> InviteResponse {
         try checkSpace(space)
-        guard role == .writer else {
-            throw ControlError(
-                .invalidArgument, "Only writers can be invited by this version.", hint: "Leave out --role.")
+        let ticket = try await controlled {
+            try await invite(role: MemberFact.Role(role), lifetimeMilliseconds: Int64(expiresSeconds) * 1_000)
         }
-        let ticket = try await controlled { try await invite(lifetimeMilliseconds: Int64(expiresSeconds) * 1_000) }
         return InviteResponse(
-            ticket: ticket.text, expires: Timestamp(millisecondsSinceEpoch: ticket.expiresAtMilliseconds))
+            ticket: ticket.text, expires: Timestamp(millisecondsSinceEpoch: ticket.expiresAtMilliseconds), role: role)
     }
 
     /// Joins the space of the device that made the ticket. Throws `ticket_invalid`, `ticket_expired`, `ticket_used`,
     /// `unreachable`, `version_mismatch`.
     package func join(ticket: String) async throws(ControlError) -> JoinResponse {
         let inviter = try await controlled { try await join(ticket) }
-        return JoinResponse(device: "\(inviter.deviceID)", space: Self.homeName)
+        return JoinResponse(
+            device: "\(inviter.deviceID)", space: Self.homeName, role: Role(inviter.grant?.role ?? .writer))
     }
 
     package func devices(space: String) async throws(ControlError) -> [DeviceEntry] {
@@ -34,7 +34,7 @@ extension Agent {
             let admission = now.membership.admission(of: member.device)
             return DeviceEntry(
                 id: "\(member.device)", name: now.memberName(of: member.device) ?? member.fact.name,
-                role: member.fact.role == .writer ? .writer : .reader, addedBy: admission.map { "\($0.author)" },
+                role: Role(member.fact.role), addedBy: admission.map { "\($0.author)" },
                 addedAt: admission.map { Timestamp(millisecondsSinceEpoch: $0.wallMilliseconds) },
                 lastSeen: seen[member.device].map(Timestamp.init(millisecondsSinceEpoch:)),
                 state: state(of: member.device, now, isConnected: peer?.state == .connected))

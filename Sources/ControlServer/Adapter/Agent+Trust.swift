@@ -44,7 +44,7 @@ extension TrustEntry {
             author: "\(fact.author)", authorName: now.memberName(of: fact.author),
             action: Self.action(record, judgement), device: "\(fact.device)",
             deviceName: now.memberName(of: fact.device) ?? fact.admission?.name,
-            role: fact.admission.map { $0.role == .writer ? .writer : .reader }, inEffect: reason == nil,
+            role: fact.admission.map { Role($0.role) }, inEffect: reason == nil,
             reason: reason?.rawValue)
     }
 

@@ -43,7 +43,12 @@ extension SpaceMachine {
     /// True if this device may hand state over. A reader relays changes, each of which is signed; no peer takes state from
     /// it.
     private var mayHandState: Bool {
-        settings.exchangesState && !isIncomplete && membership[settings.own]?.fact.role == .writer
+        settings.exchangesState && !isIncomplete && handsState(settings.own)
+    }
+
+    /// True for a member that is no reader.
+    private func handsState(_ device: DeviceID) -> Bool {
+        membership[device].map { $0.fact.role >= .writer } ?? false
     }
 
     /// Considers an offer of state, after a peer announced what it holds.
@@ -99,7 +104,7 @@ extension SpaceMachine {
             let session = peers[index]
             return session.peerTipsAreComplete && !step.isSuspected(session.id)
                 && stateReceiver.mayAsk(session.id, at: step.now)
-                && membership[session.device]?.fact.role == .writer && holdsWhatIsAwaited(session)
+                && handsState(session.device) && holdsWhatIsAwaited(session)
                 && (isIncomplete || session.claims.lacking > 0)
         }
         // Those that dragged on are asked where no other one is there.

@@ -28,6 +28,9 @@ package struct LogState: Sendable, Equatable {
     package var firstHeld = VersionVector()
     /// The changes that admitted members.
     package var members = MemberFacts()
+    /// The founder of the space that this device follows; nil: this device itself, or one that the facts do not tell yet. It is
+    /// adopted with the first host (`adoptFounder`) and stays.
+    package var founder: DeviceID?
     /// The devices that were retired or revoked, and the part of their histories that counts.
     package var cuts = CutTable()
     /// True if changes were taken back: the log may hold changes of devices that are no longer admitted.

@@ -6,7 +6,7 @@ import SyncModel
 /// One transaction; one pass over the log in the order of arrival, so every node that does it comes to the same.
 struct Derivation {
     /// Grows when this program understands operations that the one before did not.
-    static let version: Int64 = 7
+    static let version: Int64 = 8
     /// The tables of programs since this version are read correctly by this one: they show what that program understood.
     /// Set to `version` when a table gets another meaning.
     static let readableSince: Int64 = 6
@@ -48,6 +48,7 @@ struct Derivation {
     func run() throws(StoreError) {
         var state = LogState(space: rows.space)
         state.dropped = try StreamRows(rows).dropped()
+        state.founder = try rows.founder()
         // A reader that watches asks for objects behind a position: every derived object is behind it.
         let position = try rows.access.first("SELECT object_position FROM space WHERE id = ?", .integer(rows.spaceRow))
         {

@@ -19,10 +19,14 @@ struct DerivedTables {
         } else {
             try fillIndexes(report)
         }
-        let state = try checkedState()
+        var state = try checkedState()
+        if state.founder == nil {
+            state.founder = try rows.access.transaction { _ throws(StoreError) in try rows.findFounder(of: device) }
+        }
         let trust = TrustRows(rows)
         if try trust.isFillingDue {
-            try rows.access.transaction { _ throws(StoreError) in try trust.fill(state.cuts, blockedBy: device) }
+            let cuts = state.cuts
+            try rows.access.transaction { _ throws(StoreError) in try trust.fill(cuts, blockedBy: device) }
         }
         return state
     }

@@ -38,8 +38,13 @@ extension SQLiteStore {
         _ writes: [LocalWrite], _ wallMilliseconds: Int64, isSealed: Bool, _ writing: inout Writing,
         recording: (LogRows, AppendResult) throws(StoreError) -> Void = { _, _ in }
     ) throws(StoreError) -> AppendResult {
-        let state = writing.log
+        var state = writing.log
+        let own = writing.own.device
+        let writes = try state.adoptFounder(writes, by: own) { () throws(StoreError) in
+            try readLog(space) { rows throws(StoreError) in try rows.namesHost(own) } ?? false
+        }
         let before = writing.own.author
+        let founderBefore = writing.log.founder
         let sign = isSealed ? sign : { _ in [] }
         let commit = LocalCommit(writing.own, on: state, wallMilliseconds: wallMilliseconds, faults: faults.model)
         let planned = try write(&writing) { [hot = writing.hot] access throws(StoreError) in
@@ -58,6 +63,7 @@ extension SQLiteStore {
             try StreamRows(rows).write(planned.streams)
             if !faults.contains(.answersKeptLater) { try AnsweredWriteRows(access: access).write(planned.answers) }
             if !planned.log.entries.isEmpty { try rows.remember(planned.author, before: before) }
+            if let founder = planned.log.after.founder, founder != founderBefore { try rows.write(founder: founder) }
             return planned
         }
         guard planned.writesAnything else { return planned.result }
@@ -97,7 +103,7 @@ extension SQLiteStore {
             waiting, behind: segments, but: waiting.isEmpty ? [] : try guests(&writing))
         var plan = try LogPlan(segments + released, on: state)
         guard !plan.entries.isEmpty else { return plan.commit.serving(writing.takeUnserved(), andOwn: true) }
-        let hot = writing.hot
+        let (hot, own) = (writing.hot, writing.own.device)
         plan = try write(&writing) { access throws(StoreError) in
             let rows = try spaceRows(access)
             let objects = ObjectRows(rows, hot: hot)
@@ -108,6 +114,9 @@ extension SQLiteStore {
             try objects.write(planned, segments: try rows.write(plan), at: wallMilliseconds)
             try TrustRows(rows).record(plan.trust, at: wallMilliseconds)
             try StreamRows(rows).write(streams)
+            if plan.after.founder == nil, plan.entries.contains(where: { !$0.scan.additions.isEmpty }) {
+                plan.after.founder = try rows.findFounder(of: own)
+            }
             if !waiting.isEmpty { try rows.releaseHeldBack(upTo: plan.after.held) }
             return plan
         }
@@ -238,7 +247,7 @@ extension SQLiteStore {
                 try rows.heldBack().awaited(on: known.log)
             } ?? [],
             hasTakenBack: try readLog(space) { rows throws(StoreError) in try rows.hasTakenBack() } ?? false,
-            blocked: try blockedDevices())
+            blocked: try blockedDevices(), founder: known.log.founder)
     }
 
     var cuts: CutTable { get throws(StoreError) { try logState().cuts } }

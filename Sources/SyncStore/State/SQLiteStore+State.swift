@@ -131,12 +131,15 @@ extension SQLiteStore {
             let state = writing.log
             let hot = writing.hot
             let faults = faults
+            let own = writing.own.device
             let (after, commit) = try write(&writing) { access throws(StoreError) in
                 let rows = try spaceRows(access)
                 var join = try StateJoin(
                     rows, ObjectRows(rows, hot: hot), on: state, at: wallMilliseconds, faults: faults)
                 try join.run(reached)
-                return (join.state, join.commit)
+                var after = join.state
+                if after.founder == nil { after.founder = try rows.findFounder(of: own) }
+                return (after, join.commit)
             }
             writing.log = after
             writing.own.joined(after)

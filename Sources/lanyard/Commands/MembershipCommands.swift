@@ -2,20 +2,33 @@ import ArgumentParser
 import ControlAPI
 import LanyardClient
 
-/// The roles in which a device can be admitted; others are refused so far.
+/// The roles in which a device can be admitted.
 enum InvitedRole: String, ExpressibleByArgument, CaseIterable {
-    case writer
+    case reader, writer, admin
 
     var role: Role {
         switch self {
+        case .reader: .reader
         case .writer: .writer
+        case .admin: .admin
+        }
+    }
+}
+
+extension Role {
+    /// The role in a sentence.
+    var withArticle: String {
+        switch self {
+        case .reader: "a reader"
+        case .writer: "a writer"
+        case .admin: "an admin"
         }
     }
 }
 
 struct Invite: AsyncParsableCommand {
     static let configuration = CommandConfiguration(abstract: "Make a one-time ticket that lets another device in.")
-    @Option(help: "What the device may do.")
+    @Option(help: "What the device may do; at most what this one may.")
     private var role = InvitedRole.writer
     @Option(help: ArgumentHelp("How long the ticket is good for.", valueName: "time"))
     var expires = TimeLength(milliseconds: 600_000)
@@ -28,7 +41,9 @@ struct Invite: AsyncParsableCommand {
         try global.print(answer) { style in
             if global.quiet { return answer.ticket + "\n" }
             let time = TimeText.local.until(answer.expires)
-            let use = "Good for one device, \(time). On that one, type: lanyard join TICKET"
+            let use =
+                "Good for one device, which becomes \((answer.role ?? .writer).withArticle), \(time). On that one, type: "
+                + "lanyard join TICKET"
             return "\(style.strong(answer.ticket))\n\n\(Prose.wrapped(use))\n"
         }
     }
@@ -55,7 +70,8 @@ struct Join: AsyncParsableCommand {
         try global.print(answer) { _ in
             global.quiet
                 ? ""
-                : "Joined space \(shown(answer.space)) through \(answer.device.prefix(7)). See: lanyard peers\n"
+                : "Joined space \(shown(answer.space)) through \(answer.device.prefix(7)) as \((answer.role ?? .writer).rawValue). "
+                    + "See: lanyard peers\n"
         }
     }
 }
