@@ -61,6 +61,18 @@ extension AgentLoop {
         state(.addMember(fact.limited(to: ownRole).following(founder)))
     }
 
+    func take(_ statements: [PlacedStatement]) {
+        let loop = NIOLoopBound(self, eventLoop: eventLoop)
+        store.write { store throws(StoreError) in
+            try store.takeStatements(statements, wallMilliseconds: WallClock.milliseconds)
+        }.whenComplete { result in
+            switch result {
+            case .success(let commit): loop.value.handleAppended(commit)
+            case .failure(let error): loop.value.journal.record(code: StoreDriver.code(of: error))
+            }
+        }
+    }
+
     func settle(_ cut: Dot) { state(.settleCut(.init(cut))) }
 
     private func state(_ operation: SyncModel.Operation) {

@@ -18,6 +18,8 @@ package struct AgentSnapshot: Sendable {
     package var counts: StoreCounts
     package var membership: Membership
     package var cuts: CutTable
+    /// The statement that revoked this device, as a member told it; its own tables may know nothing of it.
+    package var ownRevocation: PlacedStatement?
     /// True if changes that this device wrote while it was retired still have to be written again.
     package var hasVoidWork: Bool
     /// True in the same case, or while the device is still retired.
@@ -100,7 +102,7 @@ extension AgentSnapshot {
             tips: core.held.entries.map { KnownReplica(replica: $0.replica, tip: $0.tip) },
             newestStampMilliseconds: core.held.greatestStamp.milliseconds, vectorDigest: core.held.digest,
             stateDigest: loop.digest, counts: loop.counts,
-            membership: core.membership, cuts: core.cuts, hasVoidWork: core.hasVoidWork,
+            membership: core.membership, cuts: core.cuts, ownRevocation: core.ownRevocation, hasVoidWork: core.hasVoidWork,
             isWritingAgain: core.isWritingAgain, peers: peers, blocked: core.blocked,
             traffic: traffic,
             strangers: discovery.strangers,

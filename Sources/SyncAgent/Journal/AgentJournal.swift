@@ -178,6 +178,11 @@ package final class AgentJournal: Sendable {
         case .memberAdmitted(let device):
             logger.notice("A device became a member.", metadata: ["peer.id": "\(device.shortID)"])
         case .revocationIgnored(let ignored): recordIgnored(ignored, logger)
+        case .ownRevocation(let placed, _):
+            record(code: CloseReason.revoked.rawValue)
+            logger.warning(
+                "This device was revoked.",
+                metadata: ["peer.id": "\(placed.dot.replica.device.shortID)", "code": "revoked"])
         case .tooManyHistories(let device): recordFlood(of: device, logger)
         case .stateTaken(let device):
             logger.notice("State came in place of changes.", metadata: ["peer.id": "\(device.shortID)"])

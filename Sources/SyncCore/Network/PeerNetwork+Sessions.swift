@@ -13,6 +13,8 @@ extension PeerNetwork {
         let index = sessions.count - 1
         // Ourselves, or a copy of our disk that runs elsewhere: the Hello tells which.
         if device == settings.own { return send(index, .hello(hello(to: device)), &output) }
+        // What a revoked device says of the recovery key is in its first frame.
+        if isHeard(device) { return }
         guard isTrusted(device) else { return refuse(index, .notMember, detail: device.shortID, &output) }
         send(index, .hello(hello(to: device)), &output)
         output.counters.sessionsOpened += 1
@@ -26,7 +28,7 @@ extension PeerNetwork {
             sessionNumber: sessionNumber, wallMilliseconds: 0,
             agentVersion: settings.agentVersion, instance: instance, listenPort: listenPort,
             waitingRoomBytes: UInt64(settings.bounds.waitingRoomBytes),
-            twinRun: twins.claims[device]?.otherRun ?? 0)
+            twinRun: twins.claims[device]?.otherRun ?? 0, statements: statements)
     }
 
     /// The part of the agent that a frame is for.
@@ -65,6 +67,11 @@ extension PeerNetwork {
     private mutating func accept(_ index: Int, _ hello: Frame.Hello, _ output: inout StepOutput) -> UInt64? {
         if sessions[index].device == settings.own {
             meetOwnKey(index, hello, &output)
+            return nil
+        }
+        recordReceived(hello.statements, from: sessions[index].device)
+        guard !isHeard(sessions[index].device) else {
+            bar(index, &output)
             return nil
         }
         let features: UInt64
@@ -126,11 +133,25 @@ extension PeerNetwork {
     }
 
     private mutating func handleGoodbye(_ index: Int, _ goodbye: Frame.Goodbye, _ output: inout StepOutput) {
+        recordReceived(goodbye.statements, from: sessions[index].device)
         if goodbye.code == CloseReason.duplicateIdentity.rawValue {
             handleTwinGoodbye(from: sessions[index].device, goodbye, &output)
         }
         recordFarewell(sessions[index].id, code: goodbye.code, at: output.now)
         close(index, .redundant, sayingGoodbye: false, &output)
+    }
+
+    /// Ends the session of a device that the space refuses, and tells it why.
+    mutating func bar(_ index: Int, _ output: inout StepOutput) {
+        let device = sessions[index].device
+        let reasons = member(device)?.reasons ?? []
+        output.emit(.report(.refused(device, .revoked, detail: device.shortID)))
+        let message = reasons.first.map { "by \($0.dot.replica.device.shortID)" } ?? "no member's word admits it"
+        close(index, .revoked, detail: message, statements: reasons + statements, &output)
+    }
+
+    mutating func bar(_ id: ConnectionID, _ output: inout StepOutput) {
+        if let index = sessionIndex(id) { bar(index, &output) }
     }
 
     mutating func handleMalformed(_ id: ConnectionID, _ code: String, _ output: inout StepOutput) {
@@ -165,12 +186,14 @@ extension PeerNetwork {
     /// - Parameter twin: with `duplicateIdentity`, the other run of the peer's device, and its signature if there is one.
     mutating func close(
         _ index: Int, _ reason: CloseReason, detail: String = "", sayingGoodbye: Bool = true,
-        twin: (run: UInt64, proof: [UInt8]) = (0, []), _ output: inout StepOutput
+        twin: (run: UInt64, proof: [UInt8]) = (0, []), statements: [PlacedStatement] = [],
+        _ output: inout StepOutput
     ) {
         guard sessions[index].state != .closing else { return }
         if sayingGoodbye {
             let goodbye = Frame.Goodbye(
-                code: reason.rawValue, message: detail, otherRun: twin.run, proof: twin.proof)
+                code: reason.rawValue, message: detail, otherRun: twin.run, proof: twin.proof,
+                statements: PlacedStatement.fitting(statements))
             send(index, .goodbye(goodbye), &output)
         }
         let wasUp = sessions[index].state == .up

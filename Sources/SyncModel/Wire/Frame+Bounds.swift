@@ -43,6 +43,7 @@ extension Frame.Hello {
         try Frame.require(Name.isText(instance.utf8), "hello.instance")
         try Frame.require(waitingRoomBytes <= Limits.waitingRoomBytes, "hello.waiting_room_bytes")
         try Frame.require(TwinStatement.isSignature(twinSignature, of: twinRun), "hello.twin_signature")
+        try PlacedStatement.checkBounds(statements, "hello.statements")
         let clock = -Limits.wallMilliseconds...Limits.wallMilliseconds
         try Frame.require(clock.contains(wallMilliseconds), "hello.wall_milliseconds")
     }
@@ -99,6 +100,7 @@ extension Frame.Goodbye {
         try Frame.require(isCode && (1...Limits.codeBytes).contains(code.utf8.count), "goodbye.code")
         try Frame.require(message.utf8.count <= Limits.messageBytes, "goodbye.message")
         try Frame.require(TwinStatement.isSignature(proof, of: otherRun), "goodbye.proof")
+        try PlacedStatement.checkBounds(statements, "goodbye.statements")
     }
 }
 

@@ -105,12 +105,18 @@ extension Frame {
         package var otherRun: UInt64
         /// The signature of that run (`TwinStatement`), 64 bytes; empty while it has not signed.
         package var proof: [UInt8]
+        /// With `revoked`: the revocation of the receiver's device, and what the recovery key said. See `PlacedStatement`.
+        package var statements: [PlacedStatement]
 
-        package init(code: String, message: String, otherRun: UInt64 = 0, proof: [UInt8] = []) {
+        package init(
+            code: String, message: String, otherRun: UInt64 = 0, proof: [UInt8] = [],
+            statements: [PlacedStatement] = []
+        ) {
             self.code = code
             self.message = message
             self.otherRun = otherRun
             self.proof = proof
+            self.statements = statements
         }
     }
 }

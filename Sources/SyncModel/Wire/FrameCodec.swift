@@ -51,6 +51,7 @@ package enum FrameCodec {
             message.goodbye.message = goodbye.message
             message.goodbye.otherRun = goodbye.otherRun
             message.goodbye.proof = Data(goodbye.proof)
+            message.goodbye.statements = goodbye.statements.map { Data($0.canonicalBytes) }
         case .acknowledgements(let sent):
             message.acknowledgements.space = Data(sent.space.bytes)
             message.acknowledgements.rows = sent.rows.map { Data($0.encoded) }
@@ -90,7 +91,7 @@ package enum FrameCodec {
             .goodbye(
                 Frame.Goodbye(
                     code: goodbye.code, message: goodbye.message, otherRun: goodbye.otherRun,
-                    proof: [UInt8](goodbye.proof)))
+                    proof: [UInt8](goodbye.proof), statements: try PlacedStatement.read(goodbye.statements)))
         case .acknowledgements(let sent): .acknowledgements(try Frame.Acknowledgements(sent))
         case .acknowledgementRequest(let request):
             .acknowledgementRequest(try Frame.AcknowledgementRequest(request))
@@ -142,6 +143,7 @@ extension Lanyard_V1_Hello {
         waitingRoomBytes = hello.waitingRoomBytes
         twinRun = hello.twinRun
         twinSignature = Data(hello.twinSignature)
+        statements = hello.statements.map { Data($0.canonicalBytes) }
     }
 }
 
@@ -156,7 +158,8 @@ extension Frame.Hello {
             featuresRequired: hello.featuresRequired, name: hello.name, runID: hello.runID,
             sessionNumber: hello.sessionNumber, wallMilliseconds: clock, agentVersion: hello.agentVersion,
             instance: hello.instance, listenPort: port, waitingRoomBytes: hello.waitingRoomBytes,
-            twinRun: hello.twinRun, twinSignature: [UInt8](hello.twinSignature))
+            twinRun: hello.twinRun, twinSignature: [UInt8](hello.twinSignature),
+            statements: try PlacedStatement.read(hello.statements))
     }
 }
 

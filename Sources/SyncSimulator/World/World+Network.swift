@@ -29,7 +29,8 @@ extension World {
         let areTwins = nodes[target].device.id == nodes[node].device.id
         guard
             areTwins
-                || nodes[target].trusted.contains(nodes[node].device.id)
+                || (nodes[target].trusted.contains(nodes[node].device.id)
+                    || !isBulk && nodes[target].heard.contains(nodes[node].device.id))
                     && nodes[node].trusted.contains(nodes[target].device.id)
         else { return failed("not_paired_there", after: milliseconds(options.delayMilliseconds)) }
         nodes[target].nextAcceptedConnection += 2

@@ -32,6 +32,7 @@ extension LogState {
                         founder = device
                     }
                 }
+                recordHost()
                 following.append(.addMember(fact.following(founder)))
             }
             adopting.append(.operations(following))

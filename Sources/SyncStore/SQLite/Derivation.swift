@@ -48,7 +48,7 @@ struct Derivation {
     func run() throws(StoreError) {
         var state = LogState(space: rows.space)
         state.dropped = try StreamRows(rows).dropped()
-        state.founder = try rows.founder()
+        try rows.readFounding(into: &state)
         // A reader that watches asks for objects behind a position: every derived object is behind it.
         let position = try rows.access.first("SELECT object_position FROM space WHERE id = ?", .integer(rows.spaceRow))
         {

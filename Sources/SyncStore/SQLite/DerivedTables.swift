@@ -10,6 +10,7 @@ struct DerivedTables {
 
     /// Fills what is due, and returns the state of the log.
     func filled() throws(StoreError) -> LogState {
+        try rows.access.transaction { _ throws(StoreError) in try rows.write(own: device) }
         let derivation = Derivation(rows: rows, report: report)
         if try derivation.isDue {
             report(.deriving)
@@ -37,6 +38,7 @@ struct DerivedTables {
         let derivation = Derivation(rows: rows)
         guard try derivation.isDue, try derivation.isReadableBefore else { return nil }
         do throws(StoreError) {
+            try rows.access.transaction { _ throws(StoreError) in try rows.write(own: device) }
             try fillIndexes(report)
             return try checkedState()
         } catch {

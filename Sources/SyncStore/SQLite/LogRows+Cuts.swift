@@ -5,8 +5,8 @@ extension LogRows: CutHistory {
     /// - Parameter isIncomplete: see `LogState`.
     func write(_ cuts: CutTable, isIncomplete: Bool) throws(StoreError) {
         try access.run(
-            "UPDATE space SET cuts = ?, incomplete = ? WHERE id = ?", .blob(cuts.encoded),
-            .integer(isIncomplete ? 1 : 0), .integer(spaceRow))
+            "UPDATE space SET cuts = ?, incomplete = ?, recovery_key = ? WHERE id = ?", .blob(cuts.encoded),
+            .integer(isIncomplete ? 1 : 0), .blob(cuts.recoveryKey), .integer(spaceRow))
     }
 
     func isIncomplete() throws(StoreError) -> Bool {

@@ -2,10 +2,29 @@ import SyncModel
 
 // The founder that this device follows.
 extension LogRows {
-    func founder() throws(StoreError) -> DeviceID? {
-        try access.first("SELECT founder FROM space WHERE id = ? AND founder IS NOT NULL", .integer(spaceRow)) {
-            row throws(StoreError) in row.blob(0)
-        }.flatMap { DeviceID(bytes: $0) }
+    /// Reads by which founder and recovery key roles are judged.
+    func readFounding(into state: inout LogState) throws(StoreError) {
+        let founding = try access.first("SELECT own, founder, recovery_key FROM space WHERE id = ?", .integer(spaceRow)) {
+            row throws(StoreError) in
+            func device(_ column: Int32) throws(StoreError) -> DeviceID? {
+                if row.isNull(column) { return nil }
+                guard let device = DeviceID(bytes: row.blob(column)) else {
+                    throw .corrupt(detail: "the founder is no device id")
+                }
+                return device
+            }
+            return (own: try device(0), founder: try device(1), key: row.isNull(2) ? nil : row.blob(2))
+        }
+        guard let founding else { return }
+        let hasHost = try founding.own.map { own throws(StoreError) in try namesHost(own) } ?? false
+        state.recordFounding(
+            own: founding.own, founder: founding.founder, hasHost: hasHost, recoveryKey: founding.key)
+    }
+
+    /// Notes whose store it is. A store that was moved to another device becomes that device's.
+    func write(own device: DeviceID) throws(StoreError) {
+        try access.run(
+            "UPDATE space SET own = ?1 WHERE id = ?2 AND own IS NOT ?1", .blob(device.bytes), .integer(spaceRow))
     }
 
     func write(founder: DeviceID) throws(StoreError) {

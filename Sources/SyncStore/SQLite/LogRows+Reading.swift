@@ -99,7 +99,7 @@ extension LogRows {
         let sums: Void? = try access.first(
             """
             SELECT digest, changes, events, last_position, objects, deleted_objects, object_position,
-                late_operations, floor, attachments, dropped_changes, taken_back_position, founder
+                late_operations, floor, attachments, dropped_changes, taken_back_position
             FROM space WHERE id = ?
             """, .integer(spaceRow)
         ) { row throws(StoreError) in
@@ -116,13 +116,9 @@ extension LogRows {
             }
             state.floor = floor
             state.hasTakenBack = !row.isNull(11)
-            if row.isNull(12) { return }
-            guard let founder = DeviceID(bytes: row.blob(12)) else {
-                throw .corrupt(detail: "the founder is no device id")
-            }
-            state.founder = founder
         }
         if sums == nil { throw .corrupt(detail: "the space has no row") }
+        try readFounding(into: &state)
     }
 
     func lastPosition() throws(StoreError) -> Int64 {

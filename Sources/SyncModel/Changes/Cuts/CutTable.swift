@@ -51,6 +51,9 @@ package struct CutTable: Hashable, Sendable {
     package private(set) var trust = TrustTable()
     /// The device whose space this node is in; nil until the store says which.
     package private(set) var founder: DeviceID?
+    /// The public recovery key of the space: the one that this node learned of first. It never changes: a thief of the
+    /// founder's disk could name another. Nil if there is none.
+    package private(set) var recoveryKey: [UInt8]?
     private var space = SpaceID.home
     /// Roles, and ends that concern every operation; nil while every add-fact counts and none admits a reader. Derived from
     /// the other properties, as `ends` is.
@@ -78,17 +81,27 @@ package struct CutTable: Hashable, Sendable {
     package var isEmpty: Bool { cuts.isEmpty && trust.isEmpty }
 
     /// Judges roles as nodes do that follow this founder.
-    package mutating func follow(_ founder: DeviceID, in space: SpaceID, members: MemberFacts) {
-        (self.founder, self.space) = (founder, space)
+    ///
+    /// - Parameter recoveryKey: the one that this node knows already.
+    package mutating func follow(
+        _ founder: DeviceID?, recoveryKey: [UInt8]?, in space: SpaceID, members: MemberFacts
+    ) {
+        (self.founder, self.recoveryKey, self.space) = (founder, recoveryKey ?? self.recoveryKey, space)
         derive(members)
+    }
+
+    /// True if the founder's device named more than one recovery key: its disk may be in other hands.
+    package var hasOtherRecoveryKeys: Bool {
+        founder.map { founder in trust.recoveryKeys(of: founder).contains { $0 != recoveryKey } } ?? false
     }
 
     private mutating func derive(_ members: MemberFacts) {
         let additions = members.additions
+        if recoveryKey == nil, let founder { recoveryKey = trust.recoveryKeys(of: founder).first }
         if let founder, !trust.isEmpty || additions.contains(where: { $0.role == .reader }) {
             verdicts = TrustVerdicts(
                 trust, additions.map { TrustLaw.Addition(device: $0.device, role: $0.role, dot: $0.dot) },
-                founder: founder, space: space)
+                founder: founder, key: recoveryKey, space: space)
         } else {
             verdicts = nil
         }
@@ -238,6 +251,15 @@ package struct CutTable: Hashable, Sendable {
             isNews = true
         }
         if isNews { derive(members) }
+    }
+
+    /// Takes a statement of the recovery key that came apart from its history.
+    ///
+    /// - Returns: whether it is news.
+    package mutating func record(_ placed: PlacedStatement, members: MemberFacts) -> Bool {
+        guard trust.record(placed.statement, at: placed.dot) else { return false }
+        derive(members)
+        return true
     }
 
     /// Takes a change that was held when a cut arrived.

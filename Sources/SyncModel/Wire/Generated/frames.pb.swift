@@ -256,6 +256,9 @@ package nonisolated struct Lanyard_V1_Hello: Sendable {
   /// 64 bytes, over both runs
   package var twinSignature: Data = Data()
 
+  /// of the recovery key: PROTOCOL.md "Statements apart"
+  package var statements: [Data] = []
+
   package var unknownFields = SwiftProtobuf.UnknownStorage()
 
   package init() {}
@@ -462,6 +465,9 @@ package nonisolated struct Lanyard_V1_Goodbye: Sendable {
 
   /// 64 bytes, what the other run signed; empty while it has not
   package var proof: Data = Data()
+
+  /// with revoked: the revocation, and those of the recovery key
+  package var statements: [Data] = []
 
   package var unknownFields = SwiftProtobuf.UnknownStorage()
 
@@ -996,7 +1002,7 @@ nonisolated extension Lanyard_V1_Frame: SwiftProtobuf.Message, SwiftProtobuf._Me
 
 nonisolated extension Lanyard_V1_Hello: SwiftProtobuf.Message, SwiftProtobuf._MessageImplementationBase, SwiftProtobuf._ProtoNameProviding {
   package static let protoMessageName: String = _protobuf_package + ".Hello"
-  package static let _protobuf_nameMap = SwiftProtobuf._NameMap(bytecode: "\0\u{3}protocol_least\0\u{3}protocol_greatest\0\u{1}features\0\u{3}features_required\0\u{1}name\0\u{3}run_id\0\u{3}session_number\0\u{3}wall_milliseconds\0\u{3}agent_version\0\u{1}instance\0\u{3}listen_port\0\u{3}waiting_room_bytes\0\u{3}twin_run\0\u{3}twin_signature\0")
+  package static let _protobuf_nameMap = SwiftProtobuf._NameMap(bytecode: "\0\u{3}protocol_least\0\u{3}protocol_greatest\0\u{1}features\0\u{3}features_required\0\u{1}name\0\u{3}run_id\0\u{3}session_number\0\u{3}wall_milliseconds\0\u{3}agent_version\0\u{1}instance\0\u{3}listen_port\0\u{3}waiting_room_bytes\0\u{3}twin_run\0\u{3}twin_signature\0\u{1}statements\0")
 
   package mutating func decodeMessage<D: SwiftProtobuf.Decoder>(decoder: inout D) throws {
     while let fieldNumber = try decoder.nextFieldNumber() {
@@ -1018,6 +1024,7 @@ nonisolated extension Lanyard_V1_Hello: SwiftProtobuf.Message, SwiftProtobuf._Me
       case 12: try { try decoder.decodeSingularUInt64Field(value: &self.waitingRoomBytes) }()
       case 13: try { try decoder.decodeSingularFixed64Field(value: &self.twinRun) }()
       case 14: try { try decoder.decodeSingularBytesField(value: &self.twinSignature) }()
+      case 15: try { try decoder.decodeRepeatedBytesField(value: &self.statements) }()
       default: break
       }
     }
@@ -1066,6 +1073,9 @@ nonisolated extension Lanyard_V1_Hello: SwiftProtobuf.Message, SwiftProtobuf._Me
     if !self.twinSignature.isEmpty {
       try visitor.visitSingularBytesField(value: self.twinSignature, fieldNumber: 14)
     }
+    if !self.statements.isEmpty {
+      try visitor.visitRepeatedBytesField(value: self.statements, fieldNumber: 15)
+    }
     try unknownFields.traverse(visitor: &visitor)
   }
 
@@ -1084,6 +1094,7 @@ nonisolated extension Lanyard_V1_Hello: SwiftProtobuf.Message, SwiftProtobuf._Me
     if lhs.waitingRoomBytes != rhs.waitingRoomBytes {return false}
     if lhs.twinRun != rhs.twinRun {return false}
     if lhs.twinSignature != rhs.twinSignature {return false}
+    if lhs.statements != rhs.statements {return false}
     if lhs.unknownFields != rhs.unknownFields {return false}
     return true
   }
@@ -1511,7 +1522,7 @@ nonisolated extension Lanyard_V1_Pong: SwiftProtobuf.Message, SwiftProtobuf._Mes
 
 nonisolated extension Lanyard_V1_Goodbye: SwiftProtobuf.Message, SwiftProtobuf._MessageImplementationBase, SwiftProtobuf._ProtoNameProviding {
   package static let protoMessageName: String = _protobuf_package + ".Goodbye"
-  package static let _protobuf_nameMap = SwiftProtobuf._NameMap(bytecode: "\0\u{1}code\0\u{1}message\0\u{3}other_run\0\u{1}proof\0")
+  package static let _protobuf_nameMap = SwiftProtobuf._NameMap(bytecode: "\0\u{1}code\0\u{1}message\0\u{3}other_run\0\u{1}proof\0\u{1}statements\0")
 
   package mutating func decodeMessage<D: SwiftProtobuf.Decoder>(decoder: inout D) throws {
     while let fieldNumber = try decoder.nextFieldNumber() {
@@ -1523,6 +1534,7 @@ nonisolated extension Lanyard_V1_Goodbye: SwiftProtobuf.Message, SwiftProtobuf._
       case 2: try { try decoder.decodeSingularStringField(value: &self.message) }()
       case 3: try { try decoder.decodeSingularFixed64Field(value: &self.otherRun) }()
       case 4: try { try decoder.decodeSingularBytesField(value: &self.proof) }()
+      case 5: try { try decoder.decodeRepeatedBytesField(value: &self.statements) }()
       default: break
       }
     }
@@ -1541,6 +1553,9 @@ nonisolated extension Lanyard_V1_Goodbye: SwiftProtobuf.Message, SwiftProtobuf._
     if !self.proof.isEmpty {
       try visitor.visitSingularBytesField(value: self.proof, fieldNumber: 4)
     }
+    if !self.statements.isEmpty {
+      try visitor.visitRepeatedBytesField(value: self.statements, fieldNumber: 5)
+    }
     try unknownFields.traverse(visitor: &visitor)
   }
 
@@ -1549,6 +1564,7 @@ nonisolated extension Lanyard_V1_Goodbye: SwiftProtobuf.Message, SwiftProtobuf._
     if lhs.message != rhs.message {return false}
     if lhs.otherRun != rhs.otherRun {return false}
     if lhs.proof != rhs.proof {return false}
+    if lhs.statements != rhs.statements {return false}
     if lhs.unknownFields != rhs.unknownFields {return false}
     return true
   }
