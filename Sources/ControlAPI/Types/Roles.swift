@@ -75,11 +75,11 @@ public struct RecoveryState: Codable, Equatable, Sendable {
     public var exists: Bool
     /// The time at which it was made, by the founder's clock; null if there is none, or the time is unknown.
     public var createdAt: Timestamp?
-    /// The id of the founder of the space. Only that device makes the key.
-    public var founder: String
+    /// The id of the founder of the space. Only that device makes the key. Null while it is not known here.
+    public var founder: String?
 
     /// All fields.
-    public init(exists: Bool, createdAt: Timestamp?, founder: String) {
+    public init(exists: Bool, createdAt: Timestamp?, founder: String?) {
         self.exists = exists
         self.createdAt = createdAt
         self.founder = founder

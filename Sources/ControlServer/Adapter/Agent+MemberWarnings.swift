@@ -44,23 +44,33 @@ extension Agent {
                         + now.typedWord(for: others[0])))
         }
         let admins = now.admins
-        if admins.count > 1, now.cuts.verdicts?.recoveryKey == nil {
-            let isFounder = now.founder == now.own
+        if admins.count > 1, now.cuts.recoveryKey == nil {
+            let place = now.founder == now.own ? "" : now.founder.map { " on \(now.shownName(of: $0))" } ?? ""
             warnings.append(
                 .init(
                     code: "no_recovery_key",
                     message:
                         "\(admins.count) devices are admins, and there is no recovery key: each of them, stolen, can "
                         + "revoke the others.",
-                    hint: "Make a key\(isFounder ? "" : " on \(now.shownName(of: now.founder))") and keep it on paper: "
+                    hint: "Make a key\(place) and keep it on paper: "
                         + "lanyard recovery create"))
+        }
+        if now.cuts.hasOtherRecoveryKeys, let founder = now.founder {
+            warnings.append(
+                .init(
+                    code: "other_recovery_key",
+                    message:
+                        "\(now.shownName(of: founder)) named another recovery key later, which does not count: its disk "
+                        + "may be in other hands.",
+                    hint: "Look at that device. If it was stolen: lanyard devices revoke \(now.typedWord(for: founder))"
+                ))
         }
         return warnings
     }
 
     /// Returns the warning of a device that was revoked.
     func revokedWarning(_ now: AgentSnapshot) async throws(ControlError) -> [StatusResponse.Warning] {
-        guard now.cuts.isBarred(now.own) else { return [] }
+        guard now.isRevoked else { return [] }
         return [
             .init(
                 code: "revoked",

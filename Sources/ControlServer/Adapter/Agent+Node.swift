@@ -136,7 +136,7 @@ extension Agent {
                     code: "discovery_unavailable", message: "New devices are not found: \(trouble.message).",
                     hint: trouble.hint))
         }
-        if now.cuts.isAway(now.own), !now.cuts.isBarred(now.own) {
+        if now.cuts.isAway(now.own), !now.isRevoked {
             warnings.append(
                 .init(
                     code: "retired", message: "This device was retired while it was away; it is being admitted again.",

@@ -28,7 +28,7 @@ extension Agent {
             throw ControlError(RecoveryKey.TextError.notAKey)
         }
         let now = try await controlled { try await snapshot() }
-        if now.cuts.verdicts?.recoveryKey == key.publicKey { return try await recoveryState(now) }
+        if now.cuts.recoveryKey == key.publicKey { return try await recoveryState(now) }
         try await checkFounder(now)
         try await state(.recoveryKey(key.publicKey), nil)
         let after = try await controlled { try await snapshot() }
@@ -37,11 +37,12 @@ extension Agent {
     }
 
     private func checkFounder(_ now: AgentSnapshot) async throws(ControlError) {
-        if now.cuts.isBarred(now.own) { throw try await mayNotWrite(now) }
-        if now.cuts.verdicts?.recoveryKey != nil { throw try await alreadyExists(now) }
+        if now.isRevoked { throw try await mayNotWrite(now) }
+        if now.cuts.recoveryKey != nil { throw try await alreadyExists(now) }
         guard now.founder == now.own else {
+            let name = now.founder.map { ": \(now.shownName(of: $0))" } ?? ", which is not known here yet"
             throw ControlError(
-                .forbidden, "Only the founder of the space makes its recovery key: \(now.shownName(of: now.founder)).",
+                .forbidden, "Only the founder of the space makes its recovery key\(name).",
                 hint: "Type it there: lanyard recovery create")
         }
     }
@@ -59,7 +60,7 @@ extension Agent {
     private func recoveryState(_ now: AgentSnapshot) async throws(ControlError) -> RecoveryState {
         let created = try await statedAt(now.cuts.recoveryKeyRow?.dot)
         return RecoveryState(
-            exists: now.cuts.verdicts?.recoveryKey != nil, createdAt: created, founder: "\(now.founder)")
+            exists: now.cuts.recoveryKey != nil, createdAt: created, founder: now.founder.map { "\($0)" })
     }
 
     /// Returns the time of a statement, by its author's clock; nil if unknown.

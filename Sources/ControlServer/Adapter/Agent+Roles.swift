@@ -88,7 +88,7 @@ extension Agent {
     ) async throws(ControlError) {
         if let key {
             try check(key, now)
-        } else if now.cuts.isBarred(now.own) {
+        } else if now.isRevoked {
             throw try await mayNotWrite(now)
         } else if now.role(of: now.own) != .admin {
             let names = now.admins.map { now.shownName(of: $0) }.joined(separator: ", ")
@@ -112,10 +112,12 @@ extension Agent {
 
     /// Throws `forbidden` unless it is the recovery key of the space.
     private func check(_ key: RecoveryKey, _ now: AgentSnapshot) throws(ControlError) {
-        guard let known = now.cuts.verdicts?.recoveryKey else {
+        guard let known = now.cuts.recoveryKey else {
             throw ControlError(
                 .forbidden, "This space has no recovery key.",
-                hint: "Its founder, \(now.shownName(of: now.founder)), can make one: lanyard recovery create")
+                hint:
+                    "Its founder\(now.founder.map { ", \(now.shownName(of: $0))," } ?? "") can make one: lanyard recovery create"
+            )
         }
         guard known == key.publicKey else {
             throw ControlError(

@@ -65,7 +65,7 @@ extension Agent {
     /// Returns the reason why this device writes nothing: it was revoked, it is a reader, or it was retired.
     func mayNotWrite(_ now: AgentSnapshot) async throws(ControlError) -> ControlError {
         let word = now.typedWord(for: now.own)
-        if now.cuts.isBarred(now.own) {
+        if now.isRevoked {
             return ControlError(
                 .readOnly, "This device was revoked\(try await revocationText(now)); nothing was written.",
                 hint: "An admin can admit it again: lanyard devices role \(word) writer")
@@ -80,10 +80,10 @@ extension Agent {
 
     /// Returns ` by NAME, TIME`, as far as that is known.
     func revocationText(_ now: AgentSnapshot) async throws(ControlError) -> String {
-        guard let row = now.cuts.revocation(of: now.own) else { return "" }
-        let author = row.statement.isRecovery ? "the recovery key" : now.shownName(of: row.dot.replica.device)
+        guard let placed = now.revocation else { return "" }
+        let author = placed.statement.isRecovery ? "the recovery key" : now.shownName(of: placed.dot.replica.device)
         let clock = TimeText(now: Timestamp(millisecondsSinceEpoch: now.wallMilliseconds))
-        return " by \(author)" + (try await statedAt(row.dot).map { ", \(clock.age($0))" } ?? "")
+        return " by \(author)" + (try await statedAt(placed.dot).map { ", \(clock.age($0))" } ?? "")
     }
 
     /// Returns the remembered outcome of the request's key; nil for a new one.

@@ -88,7 +88,7 @@ extension LocalWrite {
 
     /// True if a person or an application asks for it: a reader's agent refuses it. What the agent writes by itself is left to
     /// the law.
-    var needsWriter: Bool {
+    package var needsWriter: Bool {
         switch self {
         case .planned, .retire: true
         case .trust(let order): order.recoveryKey == nil

@@ -1,19 +1,18 @@
 extension CutTable {
-    /// Returns the role of a device by the law; nil if it is no member. While the law has nothing to judge, the founder is an
-    /// admin, and any other member has the role of the fact about it that holds.
+    /// Returns the role of a device by the law; nil if it is no member. While the law does not tell, the founder is an admin,
+    /// and any other member has the role of the fact about it that holds.
     package func role(of device: DeviceID, in membership: Membership) -> MemberFact.Role? {
-        if let verdicts { return verdicts.roles[device] }
-        return device == founder(for: membership.own) ? .admin : membership[device]?.fact.role
+        if let role = verdicts?.roles[device] { return role }
+        guard let member = membership[device], !isBarred(device) else { return nil }
+        return device == founder ? .admin : member.fact.role
     }
 
-    /// Returns the founder that a node follows: its own device until it joins.
-    package func founder(for own: DeviceID) -> DeviceID { founder ?? own }
-
-    /// The statement that made the recovery key of the space; nil if it has none.
+    /// The statement that made the recovery key of the space; nil if there is none, or it is not known here.
     package var recoveryKeyRow: TrustTable.Row? {
-        guard let key = verdicts?.recoveryKey else { return nil }
+        guard let recoveryKey else { return nil }
         return trust.rows.first { row in
-            if case .recoveryKey(key) = row.statement.content { row.dot.replica.device == founder } else { false }
+            guard case .recoveryKey(let key) = row.statement.content else { return false }
+            return key == recoveryKey && row.dot.replica.device == founder
         }
     }
 }
