@@ -13,9 +13,7 @@ extension PeerNetwork {
         let index = sessions.count - 1
         // Ourselves, or a copy of our disk that runs elsewhere: the Hello tells which.
         if device == settings.own { return send(index, .hello(hello(to: device)), &output) }
-        // What a revoked device says of the recovery key is in its first frame.
-        if isHeard(device) { return }
-        guard isTrusted(device) else { return refuse(index, .notMember, detail: device.shortID, &output) }
+        guard isTrusted(device) || isHeard(device) else { return refuse(index, .notMember, detail: device.shortID, &output) }
         send(index, .hello(hello(to: device)), &output)
         output.counters.sessionsOpened += 1
     }
@@ -28,7 +26,7 @@ extension PeerNetwork {
             sessionNumber: sessionNumber, wallMilliseconds: 0,
             agentVersion: settings.agentVersion, instance: instance, listenPort: listenPort,
             waitingRoomBytes: UInt64(settings.bounds.waitingRoomBytes),
-            twinRun: twins.claims[device]?.otherRun ?? 0, statements: statements)
+            twinRun: twins.claims[device]?.otherRun ?? 0, statementCount: UInt32(statements.count))
     }
 
     /// The part of the agent that a frame is for.
@@ -47,6 +45,14 @@ extension PeerNetwork {
         sessions[index].lastReceivedAt = output.now
         sessions[index].unansweredSince = nil
         switch (sessions[index].state, frame) {
+        case (.greeting, .statements(let sent)) where sessions[index].isHearing:
+            recordReceived(sent.statements, from: sessions[index].device)
+            bar(index, &output)
+        case (.greeting, .goodbye(let goodbye)) where sessions[index].isHearing:
+            handleGoodbye(index, goodbye, &output)
+        // It takes the session for one that is up.
+        case (.greeting, _) where sessions[index].isHearing: break
+        case (.up, .statements(let sent)): recordReceived(sent.statements, from: sessions[index].device)
         case (.greeting, .hello(let hello)):
             return accept(index, hello, &output).map { .established(features: $0) } ?? .done
         case (.greeting, .goodbye(let goodbye)), (.up, .goodbye(let goodbye)): handleGoodbye(index, goodbye, &output)
@@ -69,11 +75,6 @@ extension PeerNetwork {
             meetOwnKey(index, hello, &output)
             return nil
         }
-        recordReceived(hello.statements, from: sessions[index].device)
-        guard !isHeard(sessions[index].device) else {
-            bar(index, &output)
-            return nil
-        }
         let features: UInt64
         do {
             let agreed = try self.hello(to: sessions[index].device).agreed(with: hello).features
@@ -87,6 +88,16 @@ extension PeerNetwork {
         }
         let id = sessions[index].id
         let device = sessions[index].device
+        guard !isHeard(device) else {
+            // What the recovery key said comes next: a thief may have revoked the device.
+            guard features & SessionProtocol.roles != 0, hello.statementCount > 0 else {
+                bar(index, &output)
+                return nil
+            }
+            sessions[index].isHearing = true
+            output.emit(.establish(id))
+            return nil
+        }
         sessions[index].knowsBulk = features & SessionProtocol.bulk != 0
         sessions[index].runID = hello.runID
         sessions[index].sessionNumber = hello.sessionNumber
@@ -102,6 +113,9 @@ extension PeerNetwork {
         recordSessionUp(index, hello, &output)
         resolveRedundancy(of: id, &output)
         guard let index = sessionIndex(id), sessions[index].state == .up else { return nil }
+        if features & SessionProtocol.roles != 0, !statements.isEmpty {
+            send(index, .statements(Frame.Statements(space: .home, statements: statements)), &output)
+        }
         // A second connection to a peer that is connected is no news.
         if !sessions.contains(where: { $0.device == device && $0.state == .up && $0.id != id }) {
             output.emit(
@@ -134,6 +148,7 @@ extension PeerNetwork {
 
     private mutating func handleGoodbye(_ index: Int, _ goodbye: Frame.Goodbye, _ output: inout StepOutput) {
         recordReceived(goodbye.statements, from: sessions[index].device)
+        sessions[index].isBarredThere = goodbye.code == CloseReason.revoked.rawValue
         if goodbye.code == CloseReason.duplicateIdentity.rawValue {
             handleTwinGoodbye(from: sessions[index].device, goodbye, &output)
         }
@@ -193,7 +208,7 @@ extension PeerNetwork {
         if sayingGoodbye {
             let goodbye = Frame.Goodbye(
                 code: reason.rawValue, message: detail, otherRun: twin.run, proof: twin.proof,
-                statements: PlacedStatement.fitting(statements))
+                statements: PlacedStatement.fitting(statements, upTo: PlacedStatement.goodbyeByteLimit))
             send(index, .goodbye(goodbye), &output)
         }
         let wasUp = sessions[index].state == .up
@@ -213,7 +228,8 @@ extension PeerNetwork {
     private mutating func endSession(_ index: Int, wasUp: Bool, code: String, _ output: inout StepOutput) {
         let session = sessions[index]
         recordEnded(session.id)
-        recordSessionEnded(session, wasUp: wasUp, code: code, at: output.now)
+        // A device that says it revoked this one is tried less and less often, as one that cannot be reached.
+        recordSessionEnded(session, wasUp: wasUp && !session.isBarredThere, code: code, at: output.now)
         // A connection that broke is still in the list, and up.
         let isStillConnected = sessions.contains {
             $0.device == session.device && $0.state == .up && $0.id != session.id

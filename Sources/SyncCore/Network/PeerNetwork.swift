@@ -21,7 +21,7 @@ struct PeerNetwork: Sendable {
 
     /// The members of the spaces, sorted by device.
     private(set) var members: [NetworkMember] = []
-    /// The recovery key's statements, for each `Hello`.
+    /// The recovery key's statements, for the beginning of each session.
     private(set) var statements: [PlacedStatement] = []
     /// Statements that peers sent since the space last took them.
     private var received: [(device: DeviceID, statement: PlacedStatement)] = []

@@ -54,7 +54,7 @@ extension SpaceMachine {
         case .stateQuestion(let question): handleStateQuestion(index, question, &step)
         case .stateAnswer(let answer): handleStateAnswer(index, answer, &step)
         case .presence(let sent): presence.handle(sent, from: id, log, &step)
-        case .hello, .goodbye, .ping, .pong, .bulkWanted: break
+        case .hello, .goodbye, .ping, .pong, .bulkWanted, .statements: break
         }
     }
 

@@ -2,13 +2,13 @@ import SyncModel
 
 // Statements on roles that travel apart from their histories: to and from devices that have no session.
 extension SpaceMachine {
-    /// What the recovery key said, for each `Hello`: a device that a thief revoked has no other way to say it. The newest come
-    /// first, where not all fit.
+    /// What the recovery key said, for the beginning of each session: a device that a thief revoked has no other way to say it.
+    /// The newest come first, where not all fit.
     var recoveryStatements: [PlacedStatement] {
         let rows = cuts.trust.rows.filter(\.statement.isRecovery)
         guard !rows.isEmpty else { return [] }
         return PlacedStatement.fitting(
-            rows.sorted { $0.knows.entries.count > $1.knows.entries.count }.map { PlacedStatement($0) })
+            rows.sorted { $0.knows.covers($1.dot) }.map { PlacedStatement($0) }, upTo: PlacedStatement.byteLimit)
     }
 
     mutating func handleStatements(

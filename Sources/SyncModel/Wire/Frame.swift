@@ -13,6 +13,7 @@ package enum Frame: Hashable, Sendable {
     case ping(Ping)
     case pong(Pong)
     case goodbye(Goodbye)
+    case statements(Statements)
     case acknowledgements(Acknowledgements)
     case acknowledgementRequest(AcknowledgementRequest)
     /// "Open a bulk connection to me": from the side that accepted the session, which does not dial. Says nothing else.
@@ -93,6 +94,17 @@ extension Frame {
         package var nonce: UInt64
 
         package init(nonce: UInt64) { self.nonce = nonce }
+    }
+
+    /// What the recovery key said: each is complete by itself.
+    package struct Statements: Hashable, Sendable {
+        package let space: SpaceID
+        package let statements: [PlacedStatement]
+
+        package init(space: SpaceID, statements: [PlacedStatement]) {
+            self.space = space
+            self.statements = statements
+        }
     }
 
     /// The last frame of a session that ends on purpose.

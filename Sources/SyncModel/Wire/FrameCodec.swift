@@ -70,6 +70,9 @@ package enum FrameCodec {
         case .presence(let presence):
             message.presence.space = Data(presence.space.bytes)
             message.presence.records = presence.records.map { Data($0.encoded) }
+        case .statements(let sent):
+            message.statements.space = Data(sent.space.bytes)
+            message.statements.statements = sent.statements.map { Data($0.canonicalBytes) }
         }
         return message
     }
@@ -102,6 +105,10 @@ package enum FrameCodec {
         case .stateQuestion(let question): .stateQuestion(try Frame.StateQuestion(question))
         case .stateAnswer(let answer): .stateAnswer(try Frame.StateAnswer(answer))
         case .presence(let presence): .presence(try Frame.Presence(presence))
+        case .statements(let sent):
+            .statements(
+                Frame.Statements(
+                    space: try sent.space.spaceID(), statements: try PlacedStatement.read(sent.statements)))
         }
     }
 }
@@ -143,7 +150,7 @@ extension Lanyard_V1_Hello {
         waitingRoomBytes = hello.waitingRoomBytes
         twinRun = hello.twinRun
         twinSignature = Data(hello.twinSignature)
-        statements = hello.statements.map { Data($0.canonicalBytes) }
+        statementCount = hello.statementCount
     }
 }
 
@@ -159,7 +166,7 @@ extension Frame.Hello {
             sessionNumber: hello.sessionNumber, wallMilliseconds: clock, agentVersion: hello.agentVersion,
             instance: hello.instance, listenPort: port, waitingRoomBytes: hello.waitingRoomBytes,
             twinRun: hello.twinRun, twinSignature: [UInt8](hello.twinSignature),
-            statements: try PlacedStatement.read(hello.statements))
+            statementCount: hello.statementCount)
     }
 }
 

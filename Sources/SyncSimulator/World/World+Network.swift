@@ -247,6 +247,7 @@ extension Frame {
         case .stateQuestion: "stateQuestion"
         case .stateAnswer: "stateAnswer"
         case .presence(let presence): "\(presence.records.count) presences"
+        case .statements(let sent): "\(sent.statements.count) statements of the recovery key"
         }
     }
 }

@@ -98,6 +98,9 @@ package struct LogState: Sendable, Equatable {
         streams[stream.setting.stream] = stream
     }
 
+    /// Puts another setting in place of the one of the stream; nil for none.
+    package mutating func replace(_ kept: KeptStream?, of stream: ExactString) { streams[stream] = kept }
+
     package func isLatestOnly(_ stream: String) -> Bool { streams[ExactString(stream)]?.setting.latestOnly ?? false }
 
     var latestOnlyStreams: Set<ExactString> { Set(streams.filter(\.value.setting.latestOnly).keys) }

@@ -55,6 +55,7 @@ struct Derivation {
             row throws(StoreError) in row.integer(0)
         }
         state.objectPosition = position ?? 0
+        let strictEnds = try rows.strictEnds()
         try empty()
         var batch: [(VerifiedSegment, Int64)] = []
         var byteCount = 0
@@ -81,6 +82,7 @@ struct Derivation {
             (batch, byteCount) = ([], 0)
         }
         try derive(batch, &state)
+        try settleStrictEnds(state, before: strictEnds)
         try AttachmentRows(rows).releaseUnneeded()
         try rows.access.run(
             "UPDATE space SET derived = ?, digest = ?, events = ? WHERE id = ?", .integer(Self.version),
@@ -88,12 +90,26 @@ struct Derivation {
             .integer(rows.spaceRow))
     }
 
+    /// The rows of runs stay, but not all of their events are shown that were; and what a stream shows was worked out while later
+    /// segments could still move an end.
+    private func settleStrictEnds(_ state: LogState, before: [ReplicaID: UInt64]) throws(StoreError) {
+        try rows.writeStrictEnds(of: state.held.entries.map(\.replica), state.cuts)
+        let moved = Set(before.keys).union(try rows.strictEnds().keys)
+        if moved.isEmpty { return }
+        let streams = StreamRows(rows)
+        try streams.recount(moved)
+        try rows.access.run("DELETE FROM latest_event")
+        try streams.write(
+            StreamPlan(
+                from: [:], to: state.streams, ends: StrictEndMove(staying: state.cuts), collected: [], streams))
+    }
+
     /// Objects keep their rows, and so what belongs to this node alone.
     private func empty() throws(StoreError) {
         let access = rows.access
         try access.run("DELETE FROM addition WHERE space = ?", .integer(rows.spaceRow))
         try access.run(
-            "UPDATE replica SET first_named = NULL, first_is_hearsay = 0, named = NULL WHERE space = ?",
+            "UPDATE replica SET first_named = NULL, first_is_hearsay = 0, named = NULL, strict_end = NULL WHERE space = ?",
             .integer(rows.spaceRow))
         try access.run("UPDATE collection SET schema = NULL WHERE space = ?", .integer(rows.spaceRow))
         try access.run("DELETE FROM field_value")
@@ -121,7 +137,7 @@ struct Derivation {
         try plan.settleCuts(on: state, rows)
         let planned = try plan.applyObjects(on: state, objects)
         let streams = try plan.applyStreams(on: state, StreamRows(rows))
-        try StreamRows(rows).write(streams)
+        try StreamRows(rows).write(streams, countsRuns: false)
         for entry in plan.entries { try rows.writeKnowledge(entry, plan.after) }
         let segments = batch.map { WrittenSegment($0.1, $0.0.segment) }
         try objects.write(planned, segments: segments, at: 0)

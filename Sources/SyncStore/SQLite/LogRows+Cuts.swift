@@ -22,6 +22,33 @@ extension LogRows: CutHistory {
         }
     }
 
+    /// Returns the strict ends of the held replicas that have one (`CutTable.strictEnd`).
+    func strictEnds() throws(StoreError) -> [ReplicaID: UInt64] {
+        var ends: [ReplicaID: UInt64] = [:]
+        try access.forEach(
+            "SELECT replica, strict_end FROM replica WHERE space = ? AND strict_end IS NOT NULL", .integer(spaceRow)
+        ) { row throws(StoreError) in
+            guard let replica = ReplicaID(bytes: row.blob(0)) else {
+                throw .corrupt(detail: "a replica's row does not read back")
+            }
+            ends[replica] = UInt64(row.integer(1))
+            return true
+        }
+        return ends
+    }
+
+    /// Writes the strict ends of these replicas, where they are others than before.
+    func writeStrictEnds(of replicas: [ReplicaID], _ cuts: CutTable) throws(StoreError) {
+        if replicas.isEmpty { return }
+        let known = try strictEnds()
+        for replica in replicas {
+            let end = cuts.strictEnd(of: replica).map { Int64(clamping: $0) }
+            guard end != known[replica].map({ Int64(clamping: $0) }) else { continue }
+            try access.run(
+                "UPDATE replica SET strict_end = ? WHERE id = ?", .integer(end), .integer(try replicaRow(replica)))
+        }
+    }
+
     func cutBytes() throws(StoreError) -> [UInt8] {
         try access.first("SELECT cuts FROM space WHERE id = ?", .integer(spaceRow)) {
             row throws(StoreError) in row.blob(0)

@@ -202,7 +202,9 @@ extension LogRows {
         let state = try state()
         let collecting = state.latestOnlyStreams
         try forEachSegment { segment, _ in
-            let scan = SegmentScan(segment, collecting: collecting, dropped: state.dropped)
+            let scan = SegmentScan(
+                segment, collecting: collecting, dropped: state.dropped,
+                strictEnd: state.cuts.strictEnd(of: segment.segment.replica))
             sum += scan.digest
             latest.take(scan.collected)
         }

@@ -139,7 +139,8 @@ struct ObjectRows: ObjectSource {
     ) throws(StoreError) {
         for change in plan.changedSchemas {
             try access.run(
-                "UPDATE collection SET schema = ? WHERE id = ?", .blob(change.after.canonicalBytes),
+                "UPDATE collection SET schema = ? WHERE id = ?",
+                .blob(change.after == CollectionSchema() ? nil : change.after.canonicalBytes),
                 .integer(try makeCollectionRow(change.name)))
         }
         for entry in plan.changed { try write(entry, segments, at: wallMilliseconds) }

@@ -47,7 +47,7 @@ extension SQLiteStore {
         let founderBefore = writing.log.founder
         let sign = isSealed ? sign : { _ in [] }
         let commit = LocalCommit(writing.own, on: state, wallMilliseconds: wallMilliseconds, faults: faults.model)
-        let planned = try write(&writing) { [hot = writing.hot] access throws(StoreError) in
+        let (planned, settled) = try write(&writing) { [hot = writing.hot] access throws(StoreError) in
             let rows = try spaceRows(access)
             let objects = ObjectRows(rows, hot: hot)
             var commit = commit
@@ -56,7 +56,7 @@ extension SQLiteStore {
             try recording(rows, planned.result)
             guard planned.writesAnything else {
                 objects.giveBack(planned.objects)
-                return planned
+                return (planned, LogPlan?.none)
             }
             try objects.write(planned.objects, segments: try rows.write(planned.log), at: wallMilliseconds)
             try TrustRows(rows).record(planned.log.trust, at: wallMilliseconds)
@@ -64,11 +64,12 @@ extension SQLiteStore {
             if !faults.contains(.answersKeptLater) { try AnsweredWriteRows(access: access).write(planned.answers) }
             if !planned.log.entries.isEmpty { try rows.remember(planned.author, before: before) }
             if let founder = planned.log.after.founder, founder != founderBefore { try rows.write(founder: founder) }
-            return planned
+            let settled = try settleStrictEnds(behind: planned.log, on: state, objects, wallMilliseconds)
+            return (planned, settled)
         }
         guard planned.writesAnything else { return planned.result }
         if faults.contains(.answersKeptLater) { try keep(planned.answers, &writing) }
-        writing.log = planned.log.after
+        writing.log = settled?.after ?? planned.log.after
         if !planned.log.entries.isEmpty {
             if !isSealed {
                 var tail = writing.tail ?? OpenTail(planned.author.replica, before: state)
@@ -78,31 +79,39 @@ extension SQLiteStore {
             writing.own.committed(planned.author, sealed: writing.tail?.sealedTip)
         }
         publish(writing)
-        return planned.result
+        return settled.map { planned.result.settled(by: $0) } ?? planned.result
     }
 
     /// Applies verified segments in one transaction, in the order given: each begins at its replica's tip and its
     /// context is covered by what is held or comes before it. Idempotent: a segment that is wholly held is skipped.
-    package func apply(_ segments: [VerifiedSegment], wallMilliseconds: Int64) throws(StoreError) -> Commit {
+    ///
+    /// - Parameter strictEnds: given by a judgement outside the log, in place of those that follow from the segments. For
+    ///   tests.
+    package func apply(
+        _ segments: [VerifiedSegment], judging strictEnds: [ReplicaID: UInt64]? = nil, wallMilliseconds: Int64
+    ) throws(StoreError) -> Commit {
         try writing.withLock { writing throws(StoreError) in
             if writing.isClosed { throw .closed }
             try signWhatWasLeft(&writing)
             try seal(&writing)
             writing.tail = nil
-            return try apply(segments, wallMilliseconds, &writing)
+            return try apply(segments, judging: strictEnds, wallMilliseconds, &writing)
         }
     }
 
     func apply(
-        _ segments: [VerifiedSegment], _ wallMilliseconds: Int64, _ writing: inout Writing
+        _ segments: [VerifiedSegment], judging strictEnds: [ReplicaID: UInt64]? = nil, _ wallMilliseconds: Int64,
+        _ writing: inout Writing
     ) throws(StoreError) -> Commit {
         let state = writing.log
         let waiting =
             writing.holdsBack ? try readLog(space) { rows throws(StoreError) in try rows.heldBack() } ?? [] : []
         let released = state.applicable(
             waiting, behind: segments, but: waiting.isEmpty ? [] : try guests(&writing))
-        var plan = try LogPlan(segments + released, on: state)
-        guard !plan.entries.isEmpty else { return plan.commit.serving(writing.takeUnserved(), andOwn: true) }
+        var plan = try LogPlan(segments + released, on: state, judging: strictEnds)
+        guard !plan.entries.isEmpty || plan.changesCuts else {
+            return plan.commit.serving(writing.takeUnserved(), andOwn: true)
+        }
         let (hot, own) = (writing.hot, writing.own.device)
         plan = try write(&writing) { access throws(StoreError) in
             let rows = try spaceRows(access)

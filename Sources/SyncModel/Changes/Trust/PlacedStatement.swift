@@ -16,20 +16,30 @@ package struct PlacedStatement: Hashable, Sendable {
     /// The greatest number of statements in a frame.
     static let countLimit = 32
     /// The greatest number of bytes that they take together.
-    static let byteLimit = 256 << 10
+    package static let byteLimit = 256 << 10
+    /// The same in a `Goodbye`, which may be the first frame of a session.
+    package static let goodbyeByteLimit = 3 << 10
 
-    /// Returns the first statements that one frame holds.
-    package static func fitting(_ statements: some Sequence<PlacedStatement>) -> [PlacedStatement] {
-        var byteCount = 0
-        return Array(
-            statements.prefix(countLimit).prefix { statement in
-                byteCount += statement.canonicalBytes.count
-                return byteCount <= byteLimit
-            })
+    /// Returns the statements that one frame holds, from the first on; those that are too long are left out.
+    package static func fitting(
+        _ statements: some Sequence<PlacedStatement>, upTo byteLimit: Int
+    ) -> [PlacedStatement] {
+        var (fitting, byteCount): ([PlacedStatement], Int) = ([], 0)
+        for statement in statements where fitting.count < countLimit {
+            let count = statement.canonicalBytes.count
+            guard byteCount + count <= byteLimit else { continue }
+            byteCount += count
+            fitting.append(statement)
+        }
+        return fitting
     }
 
-    static func checkBounds(_ statements: [PlacedStatement], _ field: String) throws(WireError) {
-        try Frame.require(fitting(statements).count == statements.count, field)
+    static func checkBounds(
+        _ statements: [PlacedStatement], upTo byteLimit: Int, _ field: String
+    ) throws(WireError) {
+        let isWithin =
+            statements.count <= countLimit && statements.reduce(0) { $0 + $1.canonicalBytes.count } <= byteLimit
+        try Frame.require(isWithin, field)
     }
 
     static func read(_ statements: [Data]) throws(WireError) -> [PlacedStatement] {
