@@ -32,7 +32,7 @@ extension Agent {
         try await checkFounder(now)
         try await state(.recoveryKey(key.publicKey), nil)
         let after = try await controlled { try await snapshot() }
-        guard after.cuts.verdicts?.recoveryKey == key.publicKey else { throw try await alreadyExists(after) }
+        guard after.cuts.recoveryKey == key.publicKey else { throw try await alreadyExists(after) }
         return try await recoveryState(after)
     }
 
