@@ -62,6 +62,13 @@ extension Agent {
         throw try await mayNotWrite(try await controlled { try await snapshot() })
     }
 
+    /// Throws what `commit` would for any write, before bytes are sent that would be of no use.
+    func checkMayWrite() async throws(ControlError) {
+        let cuts = try await stored { () throws(StoreError) in try store.logState().cuts }
+        guard cuts.isBarred(device) || cuts.verdicts?.roles[device] == .reader else { return }
+        throw try await mayNotWrite(try await controlled { try await snapshot() })
+    }
+
     /// Returns the reason why this device writes nothing: it was revoked, it is a reader, or it was retired.
     func mayNotWrite(_ now: AgentSnapshot) async throws(ControlError) -> ControlError {
         let word = now.typedWord(for: now.own)

@@ -82,7 +82,7 @@ struct RoleChange: ParsableArguments {
             if global.quiet { return "" }
             if found.state == "revoked" {
                 return
-                    "\(name) is a member again, as \(changed.role.withArticle). Other devices take it back as they hear.\n"
+                    "\(name) is in again, as \(changed.role.withArticle). Each other device takes it back when it hears of that.\n"
             }
             return isSame
                 ? "\(name) is \(changed.role.withArticle) already.\n" : "\(name) is \(changed.role.withArticle) now.\n"

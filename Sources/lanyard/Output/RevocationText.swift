@@ -19,7 +19,7 @@ struct RevocationText {
                     + "copied from it cannot be taken back."
                 : "What it already holds cannot be taken back from it.")
         if !revocation.alsoAdmitted.isEmpty {
-            lines += ["", "It let in these devices, which are members still. If you do not know one, revoke it, too:"]
+            lines += ["", "It let in these devices, which stay. If you do not know one, revoke it, too:"]
             lines += revocation.alsoAdmitted.map { device in
                 "  \(shown(device.name)) (\(device.id.prefix(7))):  lanyard devices revoke \(device.id.prefix(7))"
             }
