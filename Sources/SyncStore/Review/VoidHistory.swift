@@ -19,7 +19,7 @@ struct VoidHistory {
         self.row = row
         self.after = after
         next = end
-        if let after, after.dot.replica == replica { next = max(end, after.dot.counter + 1) }
+        if let after, after.dot.replica == replica { next = max(end, min(after.dot.counter, Limits.counters) + 1) }
     }
 
     /// The next operation, once `fill` was called.
