@@ -63,7 +63,7 @@ struct Join: AsyncParsableCommand {
 struct Devices: AsyncParsableCommand {
     static let configuration = CommandConfiguration(
         abstract: "Show the devices of the space: which device admitted which, and when; retire one, or block one.",
-        subcommands: [Log.self, Retire.self, Block.self, Unblock.self])
+        subcommands: [Log.self, Retire.self, Block.self, Unblock.self, Review.self, Accept.self])
     @OptionGroup var listing: ListingOptions
     @OptionGroup var global: GlobalOptions
 
