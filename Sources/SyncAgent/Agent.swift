@@ -175,6 +175,9 @@ package final class Agent: Sendable {
     /// Returns the role of this device in its space.
     package func ownRole() async throws -> MemberFact.Role { try await onLoop { [self] in running.loop.ownRole } }
 
+    /// Returns the founder that this device follows: itself until it joins.
+    package func founder() async throws -> DeviceID { try await onLoop { [self] in running.loop.founder } }
+
     /// Returns a ticket that lets one device in with this role.
     /// - Throws: `AgentError.roleTooGreat` for a role above the own.
     package func invite(role: MemberFact.Role = .writer, lifetimeMilliseconds: Int64) async throws -> Ticket {

@@ -10,9 +10,11 @@ extension AgentLoop {
     /// The founder that this device follows: itself until it joins.
     var founder: DeviceID { adoptedFounder ?? core.membership.own }
 
-    /// The role of this device. The founder is an admin; the role of any other is that of the fact about it that holds.
+    /// The role of this device by the law. While that has nothing to judge, the founder is an admin; the role of any other is
+    /// that of the fact about it that holds. A device that was revoked admits none.
     var ownRole: MemberFact.Role {
         let own = core.membership.own
+        if let verdicts = core.cuts.verdicts { return verdicts.roles[own] ?? .reader }
         if founder == own { return .admin }
         return core.membership[own]?.fact.role ?? .writer
     }

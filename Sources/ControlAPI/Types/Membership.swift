@@ -82,13 +82,23 @@ public struct DeviceEntry: Codable, Equatable, Sendable {
     public var addedAt: Timestamp?
     /// The time at which this node last had a session with it; null for this device and one never met.
     public var lastSeen: Timestamp?
-    /// `this`, `connected`, `offline`, `retired`, `blocked` (on this node) or `revoked`.
+    /// `this`, `connected`, `offline`, `retired`, `blocked` (on this node) or `revoked`: by an admin or the recovery key, or
+    /// because only revoked devices let it in.
     public var state: String
+    /// The ids of the members that have acknowledged that it was retired or revoked; null for any other.
+    public var heard: [String]?
+    /// The ids of the members that have not; null for any other.
+    public var waitingFor: [String]?
+    /// The id of the device on which it was revoked; null for any other, and where no revocation names it.
+    public var revokedBy: String?
+    /// The time at which it was revoked, by that device's clock; null for any other, and if unknown.
+    public var revokedAt: Timestamp?
 
     /// All fields.
     public init(
         id: String, name: String, role: Role, addedBy: String?, addedAt: Timestamp?, lastSeen: Timestamp?,
-        state: String
+        state: String, heard: [String]? = nil, waitingFor: [String]? = nil, revokedBy: String? = nil,
+        revokedAt: Timestamp? = nil
     ) {
         self.id = id
         self.name = name
@@ -97,6 +107,10 @@ public struct DeviceEntry: Codable, Equatable, Sendable {
         self.addedAt = addedAt
         self.lastSeen = lastSeen
         self.state = state
+        self.heard = heard
+        self.waitingFor = waitingFor
+        self.revokedBy = revokedBy
+        self.revokedAt = revokedAt
     }
 }
 

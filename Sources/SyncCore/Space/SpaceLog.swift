@@ -46,11 +46,7 @@ struct SpaceLog: Sendable {
     func isWriter(_ device: DeviceID) -> Bool { role(of: device).map { $0 >= .writer } ?? false }
 
     /// Nil for a device that is no member.
-    func role(of device: DeviceID) -> MemberFact.Role? {
-        if let role = cuts.verdicts?.roles[device] { return role }
-        guard let member = membership[device], !cuts.isBarred(device) else { return nil }
-        return device == cuts.founder ? .admin : member.fact.role
-    }
+    func role(of device: DeviceID) -> MemberFact.Role? { cuts.role(of: device, in: membership) }
 
     mutating func record(stateDigest: Sum256) { self.stateDigest = stateDigest }
 

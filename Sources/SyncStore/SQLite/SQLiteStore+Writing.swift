@@ -14,7 +14,8 @@ extension SQLiteStore {
             let mayStayOpen = writing.mayStayOpen && LocalWrite.mayStayOpen(writes)
             if mayStayOpen { try foldFullTail(&writing) }
             let state = writing.log
-            try writing.own.heedCuts(state.cuts, faults: faults)
+            let isRecovery = writes.allSatisfy(\.isOfRecoveryKey)
+            try writing.own.heedCuts(state.cuts, isRecovery: isRecovery, faults: faults)
             let next = writing.own.nextAuthor(on: state)
             let isSealed = !mayStayOpen || writing.tail?.isFull ?? false
             if isSealed || writing.tail.map({ $0.replica != next.replica }) ?? false {

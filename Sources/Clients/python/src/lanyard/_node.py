@@ -9,7 +9,20 @@ from ._http import Request, path, to_json
 from ._scope import ObjectName, Scope
 from ._steps import Steps
 from .errors import LanyardError
-from .records import Conflict, Consumer, Device, Invitation, Joined, Peer, Record, Status, Stream, Wait
+from .records import (
+    Acceptance,
+    Conflict,
+    Consumer,
+    Device,
+    Invitation,
+    Joined,
+    Peer,
+    Record,
+    Status,
+    Stream,
+    VoidWork,
+    Wait,
+)
 
 R = TypeVar("R", bound=Record)
 #: Stands for a value that was not given, since None is a value.
@@ -46,6 +59,19 @@ def device_log_request(scope: Scope) -> Request:
     return Request("GET", scope.path("devices", "log"))
 
 
+def void_work(scope: Scope, device: str, after: str | None, limit: int | None) -> Steps[VoidWork]:
+    """Returns a page of what a device wrote that counts nowhere."""
+    request = Request("GET", scope.path("devices", device, "void-work"))
+    request.query = [("after", after), ("limit", limit)]
+    return VoidWork.from_json((yield from answered(request)))
+
+
+def accepted(scope: Scope, device: str, objects: list[str]) -> Steps[Acceptance]:
+    """Brings back what a device did to objects."""
+    request = Request("POST", scope.path("devices", device, "acceptance"), body=to_json({"objects": objects}))
+    return Acceptance.from_json((yield from answered(request)))
+
+
 def streams(scope: Scope) -> Steps[list[Stream]]:
     """Returns the streams of the space."""
     return (yield from _list(Request("GET", scope.path("streams")), Stream))
@@ -67,9 +93,11 @@ def waited(scope: Scope, timeout: float, peers: int | None, connected_only: bool
     return Wait.from_json((yield from answered(request)))
 
 
-def invited(scope: Scope, seconds: int | None) -> Steps[Invitation]:
+def invited(scope: Scope, seconds: int | None, role: str | None) -> Steps[Invitation]:
     """Makes a ticket that lets one device in."""
-    body = {} if seconds is None else {"expiresSeconds": seconds}
+    body: dict[str, Any] = {} if seconds is None else {"expiresSeconds": seconds}
+    if role is not None:
+        body["role"] = role
     request = Request("POST", path("v1", "invitations"), body=to_json(body), is_repeatable=False)
     return Invitation.from_json((yield from answered(request)))
 

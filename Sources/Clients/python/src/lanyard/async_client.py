@@ -18,6 +18,7 @@ from ._scope import ObjectName, Scope
 from .objects import LanyardObject
 from .query import AsyncQuery
 from .records import (
+    Acceptance,
     Attachment,
     ByteProgress,
     Conflict,
@@ -32,6 +33,7 @@ from .records import (
     Status,
     Stream,
     TrustEntry,
+    VoidWork,
     Wait,
 )
 
@@ -219,6 +221,17 @@ class AsyncClient:
         request = _node.device_log_request(self._scope)
         return _concurrent.iterate(self._scope.location, each_line(request, TrustEntry.from_json))
 
+    async def void_work(self, device: str, *, after: str | None = None, limit: int | None = None) -> VoidWork:
+        """Returns a page of what a revoked device wrote that counts nowhere."""
+        return await _concurrent.run(self._scope.location, _node.void_work(self._scope, device, after, limit))
+
+    async def accept(self, device: str, objects: list[str]) -> Acceptance:
+        """Brings back what a revoked device did to objects, each `COLLECTION/ID`, by a change of this device per object.
+
+        Asked for twice, nothing more changes. Only on an admin's device.
+        """
+        return await _concurrent.run(self._scope.location, _node.accepted(self._scope, device, objects))
+
     async def wait(self, timeout: float = 30.0, *, peers: int | None = None, connected_only: bool = False) -> Wait:
         """Waits until this node has all that it should and no device lacks anything of it, at most `timeout` seconds.
 
@@ -226,9 +239,12 @@ class AsyncClient:
         """
         return await _concurrent.run(self._scope.location, _node.waited(self._scope, timeout, peers, connected_only))
 
-    async def invite(self, *, seconds: int | None = None) -> Invitation:
-        """Makes a ticket that lets one device in, for ten minutes unless told otherwise."""
-        return await _concurrent.run(self._scope.location, _node.invited(self._scope, seconds))
+    async def invite(self, *, seconds: int | None = None, role: str | None = None) -> Invitation:
+        """Makes a ticket that lets one device in, for ten minutes and as a writer unless told otherwise.
+
+        `role` is `reader`, `writer` or `admin`; above that of this device it is refused (`Code.FORBIDDEN`).
+        """
+        return await _concurrent.run(self._scope.location, _node.invited(self._scope, seconds, role))
 
     async def join(self, ticket: str) -> Joined:
         """Joins with a ticket that another device made."""
