@@ -38,6 +38,15 @@ class TwoAgentTests(AgentTestCase):
         self.assertTrue(all(each.in_effect and each.known_since and each.reason is None for each in log))
         self.assertEqual([each.position for each in log], sorted(each.position for each in log))
 
+    def test_a_member_in_good_standing_has_no_void_work(self) -> None:
+        together(self.home, self.away)
+        away = self.away.status().device.id
+        page = self.home.void_work(away, limit=10)
+        self.assertEqual((page.device, page.entries, page.next, page.dropped), (away, [], None, False))
+        [refused] = self.home.accept(away, ["note/none"]).objects
+        self.assertEqual((refused.action, refused.code, refused.version), ("none", "not_found", None))
+        self.assertIn("note/none", str(refused.reason))
+
     def test_a_live_query_shows_what_the_other_writes(self) -> None:
         self.home.save(Todo("first"))
         together(self.home, self.away)

@@ -18,6 +18,8 @@ package enum Operation: Hashable, Sendable {
     case dropEvents(EventDrop)
     /// A statement on a device's role.
     case trust(TrustStatement)
+    /// The void work of a device on an object that the other operations of this change do again.
+    case acceptWork(AcceptedWork)
     /// The counters without effect that folding leaves of unshipped operations.
     case void(span: UInt64)
     /// `span` is how many counters it covers; `body` is what follows the length.
@@ -56,15 +58,16 @@ package enum Operation: Hashable, Sendable {
         package static let settleCut: UInt64 = 14
         package static let dropEvents: UInt64 = 15
         package static let trust: UInt64 = 16
+        package static let acceptWork: UInt64 = 17
         /// Greater ones are of a later version.
-        package static let greatest = trust
+        package static let greatest = acceptWork
     }
 
     /// The number of counters covered; 0 for an operation that no replica may author.
     package var span: UInt64 {
         switch self {
         case .appendEvent, .addMember, .deleteObject, .keepObject, .setStream, .editAttachments, .cut, .markRewriting,
-            .settleCut, .dropEvents, .trust:
+            .settleCut, .dropEvents, .trust, .acceptWork:
             1
         case .editObject(let edit): edit.span ?? 0
         case .editAgain(let again): again.edit.span ?? 0
@@ -161,6 +164,9 @@ extension Operation {
         case .trust(let statement):
             kind = Kind.trust
             statement.append(to: &body)
+        case .acceptWork(let work):
+            kind = Kind.acceptWork
+            work.append(to: &body)
         case .unknown(let unknownKind, _, let unknownBody):
             kind = unknownKind
             body = unknownBody
@@ -218,6 +224,7 @@ extension Operation {
         case Kind.settleCut: self = .settleCut(try read(SettledCut.self))
         case Kind.dropEvents: self = .dropEvents(try read(EventDrop.self))
         case Kind.trust: self = .trust(try read(TrustStatement.self))
+        case Kind.acceptWork: self = .acceptWork(try read(AcceptedWork.self))
         case _: return nil
         }
     }

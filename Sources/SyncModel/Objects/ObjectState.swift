@@ -209,8 +209,13 @@ extension Operation {
         case .keepObject(let object): (object, .keep)
         case .editAgain(let again): (again.edit.object, .edit(again.edit.life, again.edit.edits))
         case .appendEvent, .addMember, .editSchema, .setStream, .cut, .markRewriting, .settleCut, .dropEvents, .trust,
-            .void, .unknown:
+            .acceptWork, .void, .unknown:
             nil
         }
+    }
+
+    /// The object with which the operation is found; nil for operations that are not about one object.
+    package var touchedObject: ObjectKey? {
+        if case .acceptWork(let work) = self { work.object } else { objectAction?.object }
     }
 }

@@ -80,7 +80,9 @@ package struct ObjectLedger {
         case .editSchema(let edit): schemas[edit.collection, default: []].append((origin, edit))
         case .addMember(let fact): additions.append(rule(.member(fact.device)))
         case .editAgain(let again): take(.editObject(again.edit), at: origin, wallMilliseconds)
-        case .appendEvent, .setStream, .cut, .markRewriting, .settleCut, .dropEvents, .trust, .void, .unknown: break
+        case .appendEvent, .setStream, .cut, .markRewriting, .settleCut, .dropEvents, .trust, .acceptWork, .void,
+            .unknown:
+            break
         }
     }
 

@@ -125,7 +125,7 @@ extension LocalWrite {
                 switch operation {
                 case .appendEvent, .editObject, .editAttachments, .deleteObject, .keepObject, .void: true
                 case .addMember, .editSchema, .setStream, .cut, .markRewriting, .editAgain, .settleCut, .dropEvents,
-                    .trust, .unknown:
+                    .trust, .acceptWork, .unknown:
                     false
                 }
             }
@@ -135,7 +135,7 @@ extension LocalWrite {
             writes.allSatisfy { write in
                 switch write {
                 case .put, .edit, .delete, .resolve, .attach, .detach, .appendEvent: true
-                case .convert, .setSchema, .setStream: false
+                case .convert, .setSchema, .setStream, .accept: false
                 }
             }
         }

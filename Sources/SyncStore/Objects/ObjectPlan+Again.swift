@@ -104,6 +104,8 @@ extension ObjectPlan {
             return nil
         // A device it had admitted was no member meanwhile, and is one again.
         case .addMember: return operation
+        // What it stands beside is done again, too.
+        case .acceptWork: return operation
         // A mark says of what stands behind it, counter by counter: so it does here.
         case .editSchema, .setStream, .markRewriting: return isTakenBack ? operation : nil
         case .appendEvent: return isTakenBack || old.strictEnd.map { dot.counter >= $0 } ?? false ? operation : nil

@@ -19,6 +19,17 @@ extension ObjectPlan {
         entries[place].isChanged = true
     }
 
+    /// Records that void work on an object was accepted, so that it is found with the object. Nothing of the object changes.
+    mutating func recordAcceptance(
+        of key: ObjectKey, _ dot: Dot, _ reading: some ObjectSource
+    ) throws(StoreError) {
+        guard !steady.contains(key) else {
+            steadyDots[key, default: []].append(dot)
+            return
+        }
+        try recordVoid(key, dot, reading)
+    }
+
     /// Lists an edit that came when the object was gone, on this node.
     mutating func recordDroppedEdit(
         of key: ObjectKey, by replica: ReplicaID, at wallMilliseconds: Int64, _ reading: some ObjectSource

@@ -125,9 +125,9 @@ package struct ObjectPlan: Sendable {
     /// Large objects that a refused change had looked at: still as they are stored.
     private var untouched: [StoredObject] = []
     /// Large objects of the open tail: what is done to them is done already.
-    private let steady: Set<ObjectKey>
+    let steady: Set<ObjectKey>
     /// The dots of operations on those objects, one of each operation.
-    package private(set) var steadyDots: [ObjectKey: [Dot]] = [:]
+    package internal(set) var steadyDots: [ObjectKey: [Dot]] = [:]
 
     private struct Undo: Sendable {
         /// The number of the change.
@@ -250,6 +250,7 @@ package struct ObjectPlan: Sendable {
             // See `ChangeView.mayAdmit`.
             let mayAdmit = change.origin.dot.counter - change.start < Limits.admissionsPerChange
             if mayAdmit, fact.isBound { members.add(fact, at: change.origin.dot) }
+        case .acceptWork(let work): try recordAcceptance(of: work.object, change.origin.dot, reading)
         case .appendEvent, .setStream, .cut, .markRewriting, .settleCut, .dropEvents, .trust, .void,
             .unknown:
             break

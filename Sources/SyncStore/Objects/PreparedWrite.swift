@@ -158,7 +158,7 @@ extension ObjectWrite {
                 case .increment, .unset, .add, .remove, .delete, .move: left -= 1
                 }
             }
-        case .delete, .resolve, .attach, .detach, .convert, .setSchema, .appendEvent, .setStream: break
+        case .delete, .resolve, .attach, .detach, .convert, .setSchema, .appendEvent, .setStream, .accept: break
         }
         return left <= 0
     }
@@ -166,7 +166,7 @@ extension ObjectWrite {
     fileprivate var key: ObjectKey? {
         switch self {
         case .put(let key, _), .edit(let key, _, _): key
-        case .delete, .resolve, .attach, .detach, .convert, .setSchema, .appendEvent, .setStream: nil
+        case .delete, .resolve, .attach, .detach, .convert, .setSchema, .appendEvent, .setStream, .accept: nil
         }
     }
 }

@@ -81,7 +81,10 @@ struct Join: AsyncParsableCommand {
 struct Devices: AsyncParsableCommand {
     static let configuration = CommandConfiguration(
         abstract: "Show the devices of the space, their roles, and which admitted which; change a role, or let one go.",
-        subcommands: [Log.self, SetRole.self, Retire.self, Revoke.self, Block.self, Unblock.self])
+        subcommands: [
+            Log.self, SetRole.self, Retire.self, Revoke.self, Block.self, Unblock.self, Review.self,
+            Accept.self,
+        ])
     @OptionGroup var listing: ListingOptions
     @OptionGroup var global: GlobalOptions
 

@@ -1,5 +1,5 @@
 import EndsModel
-@testable import SyncModel
+import SyncModel
 import Testing
 
 /// Holds the agent's law (`TrustLaw`) against the model, which shares no code with it.

@@ -57,6 +57,7 @@ struct StrictEndTests {
         try Self.set(author, "m", latestOnly: true)
         try author.write(.schema("n", #"{"fields":{"plays":"counter"}}"#), .schema("o", #"{"indexed":["x"]}"#))
         try author.write(.putting("n/1", #"{"x":2}"#), .putting("n/2", #"{"x":2}"#))
+        try author.write(.schema("n", #"{"indexed":["x"]}"#))
     }
 
     private func payloads(_ store: SQLiteStore, _ stream: String) throws -> [String] {
@@ -172,6 +173,7 @@ struct StrictEndTests {
         #expect(try payloads(ending.store, "l") == ["1"])
         #expect(try ending.store.schema(of: "o", space: .home) == nil)
         #expect(try ending.store.json("n/1") == JSONValue(json: #"{"x":1}"#))
+        #expect(try ending.store.find("n", where: "x", is: .integer(1)) == ["n/1"])
         #expect(try !ending.store.state().isIncomplete)
         try Self.expectSame(ending.store, as: ending.oracle)
         // It is so after a start, too.
@@ -182,6 +184,7 @@ struct StrictEndTests {
         try Self.expectSame(store, as: ending.author)
         #expect(try store.allEvents("s") == events, "each at its place")
         #expect(try store.json("n/2") == JSONValue(json: #"{"x":2}"#))
+        #expect(try store.find("n", where: "x", is: .integer(2)) == ["n/1", "n/2"])
     }
 
     @Test(arguments: StoreKind.allCases)

@@ -43,7 +43,7 @@ extension Operation {
         switch self {
         case .editAgain(let again): again.origin(at: origin)
         case .appendEvent, .addMember, .editObject, .deleteObject, .editSchema, .keepObject, .setStream,
-            .editAttachments, .cut, .markRewriting, .settleCut, .dropEvents, .trust, .void, .unknown:
+            .editAttachments, .cut, .markRewriting, .settleCut, .dropEvents, .trust, .acceptWork, .void, .unknown:
             origin
         }
     }
@@ -57,7 +57,7 @@ extension Operation {
         case .settleCut(let settled): .settled(settled)
         case .trust(let statement): .trust(statement)
         case .appendEvent, .editObject, .editAgain, .deleteObject, .editSchema, .keepObject, .setStream,
-            .editAttachments, .dropEvents, .void, .unknown:
+            .editAttachments, .dropEvents, .acceptWork, .void, .unknown:
             nil
         }
     }

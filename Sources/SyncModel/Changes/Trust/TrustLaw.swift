@@ -4,14 +4,20 @@
 /// Only sets matter: two nodes that know the same facts, and follow the same founder, come to the same, in whatever order the
 /// facts arrived. What a statement's author was allowed to say is judged by the facts that the author knew (a strictly
 /// smaller set, so this ends).
-struct TrustLaw {
-    typealias Role = MemberFact.Role
+package struct TrustLaw {
+    package typealias Role = MemberFact.Role
 
     /// An add-fact.
-    struct Addition {
+    package struct Addition {
         let device: DeviceID
         let role: Role
-        let dot: Dot
+        package let dot: Dot
+
+        package init(device: DeviceID, role: Role, dot: Dot) {
+            self.device = device
+            self.role = role
+            self.dot = dot
+        }
 
         var author: DeviceID { dot.replica.device }
         /// The role that its author must have.
@@ -40,7 +46,7 @@ struct TrustLaw {
 
     let founder: DeviceID
     /// The past comes first; the order of the others does not matter.
-    let rows: [TrustTable.Row]
+    package let rows: [TrustTable.Row]
     let additions: [Addition]
     private let starts: [ReplicaID: [Dot]]
     /// Per row, the number of statements that it knows.
@@ -57,7 +63,7 @@ struct TrustLaw {
     private var unended = Grants()
 
     /// - Parameter key: the public recovery key.
-    init(_ table: TrustTable, _ additions: [Addition], founder: DeviceID, key: [UInt8]?, space: SpaceID) {
+    package init(_ table: TrustTable, _ additions: [Addition], founder: DeviceID, key: [UInt8]?, space: SpaceID) {
         self.founder = founder
         self.additions = additions
         let knownCounts = Dictionary(
@@ -284,7 +290,7 @@ struct TrustLaw {
     // MARK: Lines 11 and 12
 
     /// Nil for a device that is no member.
-    func role(of device: DeviceID) -> Role? { role(of: device, state) }
+    package func role(of device: DeviceID) -> Role? { role(of: device, state) }
 
     private func role(of device: DeviceID, _ state: State) -> Role? { role(of: device, state.ends, state.grants) }
 
@@ -338,7 +344,7 @@ struct TrustLaw {
     }
 
     /// Where the history ends for what needs a writer; 0 if only void facts admitted its device.
-    func strictEnd(of replica: ReplicaID) -> UInt64 {
+    package func strictEnd(of replica: ReplicaID) -> UInt64 {
         if isAdmitted(replica.device, state.grants) { return end(of: replica, needs: .writer) }
         if isAdmitted(replica.device, unended) { return 0 }
         return statedEnd(of: replica, needs: .writer, state.ends, state.grants)
@@ -346,10 +352,10 @@ struct TrustLaw {
 
     /// True if the device was revoked, or only void facts admitted it. A device that no known fact connects with the founder
     /// is not barred: a newcomer learns of its host's admission after its own.
-    func isBarred(_ device: DeviceID) -> Bool {
+    package func isBarred(_ device: DeviceID) -> Bool {
         revocation(of: device) != nil || isAdmitted(device, unended) && !isAdmitted(device, state.grants)
     }
 
     /// True if the statement at this place has effect: it ends something or gives something.
-    func counts(_ index: Int) -> Bool { state.ends.contains(index) || state.grants.statements.contains(index) }
+    package func counts(_ index: Int) -> Bool { state.ends.contains(index) || state.grants.statements.contains(index) }
 }

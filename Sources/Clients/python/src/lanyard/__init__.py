@@ -23,6 +23,8 @@ from .errors import ErrorCode, LanyardError
 from .objects import LanyardObject, new_id
 from .query import AsyncQuery, Query
 from .records import (
+    Acceptance,
+    AcceptedObject,
     Attachment,
     ByteProgress,
     Conflict,
@@ -39,12 +41,16 @@ from .records import (
     Status,
     Stream,
     TrustEntry,
+    VoidWork,
+    VoidWorkEntry,
     Wait,
 )
 
 __version__ = "0.1.0"
 
 __all__ = [
+    "Acceptance",
+    "AcceptedObject",
     "AddOnlySet",
     "AsyncClient",
     "AsyncQuery",
@@ -76,6 +82,8 @@ __all__ = [
     "Stream",
     "Text",
     "TrustEntry",
+    "VoidWork",
+    "VoidWorkEntry",
     "Wait",
     "connect",
     "connect_async",

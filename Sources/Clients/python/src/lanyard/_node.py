@@ -10,6 +10,7 @@ from ._scope import ObjectName, Scope
 from ._steps import Steps
 from .errors import LanyardError
 from .records import (
+    Acceptance,
     Conflict,
     Consumer,
     Device,
@@ -21,6 +22,7 @@ from .records import (
     Revocation,
     Status,
     Stream,
+    VoidWork,
     Wait,
 )
 
@@ -91,6 +93,19 @@ def recovery_key_set(scope: Scope, key: str) -> Steps[RecoveryState]:
 def device_log_request(scope: Scope) -> Request:
     """Returns the request for the log of trust."""
     return Request("GET", scope.path("devices", "log"))
+
+
+def void_work(scope: Scope, device: str, after: str | None, limit: int | None) -> Steps[VoidWork]:
+    """Returns a page of what a device wrote that counts nowhere."""
+    request = Request("GET", scope.path("devices", device, "void-work"))
+    request.query = [("after", after), ("limit", limit)]
+    return VoidWork.from_json((yield from answered(request)))
+
+
+def accepted(scope: Scope, device: str, objects: list[str]) -> Steps[Acceptance]:
+    """Brings back what a device did to objects."""
+    request = Request("POST", scope.path("devices", device, "acceptance"), body=to_json({"objects": objects}))
+    return Acceptance.from_json((yield from answered(request)))
 
 
 def streams(scope: Scope) -> Steps[list[Stream]]:

@@ -18,6 +18,7 @@ from ._scope import ObjectName, Scope
 from .objects import LanyardObject
 from .query import Query
 from .records import (
+    Acceptance,
     Attachment,
     ByteProgress,
     Conflict,
@@ -34,6 +35,7 @@ from .records import (
     Status,
     Stream,
     TrustEntry,
+    VoidWork,
     Wait,
 )
 
@@ -262,6 +264,17 @@ class Client:
         """Yields the log of trust, in the order in which this node learned of the facts."""
         request = _node.device_log_request(self._scope)
         return _blocking.iterate(self._scope.location, each_line(request, TrustEntry.from_json))
+
+    def void_work(self, device: str, *, after: str | None = None, limit: int | None = None) -> VoidWork:
+        """Returns a page of what a revoked device wrote that counts nowhere, in the order in which it was written."""
+        return _blocking.run(self._scope.location, _node.void_work(self._scope, device, after, limit))
+
+    def accept(self, device: str, objects: list[str]) -> Acceptance:
+        """Brings back what a revoked device did to objects, each `COLLECTION/ID`, by a change of this device per object.
+
+        Asked for twice, nothing more changes. Only on an admin's device.
+        """
+        return _blocking.run(self._scope.location, _node.accepted(self._scope, device, objects))
 
     def wait(self, timeout: float = 30.0, *, peers: int | None = None, connected_only: bool = False) -> Wait:
         """Waits until this node has all that it should and no device lacks anything of it, at most `timeout` seconds.

@@ -219,6 +219,69 @@ class TrustEntry(Record):
 
 
 @dataclass(frozen=True)
+class VoidWorkEntry(Record):
+    """Something that a device wrote and that counts nowhere, since it was revoked or may only read.
+
+    `kind` is `object`, `event`, `schema`, `stream`, `drop`, `device`, `retirement`, `statement` or `unknown`.
+    """
+
+    kind: str
+    time: str
+    dot: str
+    collection: str | None = None
+    id: str | None = None
+    action: str | None = None
+    fields: list[str] | None = None
+    attachment: str | None = None
+    stream: str | None = None
+    type: str | None = None
+    payload: Any = None
+    device: str | None = None
+    device_name: str | None = None
+    role: str | None = None
+    accepted: bool | None = None
+
+
+@dataclass(frozen=True)
+class VoidWork(Record):
+    """A page of what a device wrote that counts nowhere. `next` is where the next one begins.
+
+    `dropped`: there was more, which the log of this node no longer has.
+    """
+
+    device: str
+    name: str
+    entries: list[VoidWorkEntry]
+    dropped: bool
+    next: str | None = None
+
+
+@dataclass(frozen=True)
+class AcceptedObject(Record):
+    """What accepting void work did to an object: `action` is `created`, `edited`, `deleted` or `none`.
+
+    With `none`, `code` and `reason` say why.
+    """
+
+    collection: str
+    id: str
+    action: str
+    fields: list[str]
+    attachments: int
+    version: str | None = None
+    code: str | None = None
+    reason: str | None = None
+
+
+@dataclass(frozen=True)
+class Acceptance(Record):
+    """What accepting the void work of a device did to objects."""
+
+    device: str
+    objects: list[AcceptedObject]
+
+
+@dataclass(frozen=True)
 class Behind(Record):
     """The number of changes that each side lacks of the other; None while unknown."""
 
