@@ -8,6 +8,17 @@ public enum Role: String, Codable, CaseIterable, Sendable {
     case admin
 }
 
+extension Role {
+    /// The role in a sentence.
+    package var withArticle: String {
+        switch self {
+        case .reader: "a reader"
+        case .writer: "a writer"
+        case .admin: "an admin"
+        }
+    }
+}
+
 /// Request of `lanyard invite`.
 public struct InviteRequest: Codable, Equatable, Sendable {
     /// The rights of the new device, at most those of this one; `writer` when absent.

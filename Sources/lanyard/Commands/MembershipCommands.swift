@@ -15,17 +15,6 @@ enum InvitedRole: String, ExpressibleByArgument, CaseIterable {
     }
 }
 
-extension Role {
-    /// The role in a sentence.
-    var withArticle: String {
-        switch self {
-        case .reader: "a reader"
-        case .writer: "a writer"
-        case .admin: "an admin"
-        }
-    }
-}
-
 struct Invite: AsyncParsableCommand {
     static let configuration = CommandConfiguration(abstract: "Make a one-time ticket that lets another device in.")
     @Option(help: "What the device may do; at most what this one may.")
