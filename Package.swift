@@ -168,7 +168,8 @@ let package = Package(
             ],
             swiftSettings: tests),
         .testTarget(
-            name: "SimulatorTests", dependencies: ["SyncSimulator", "SyncModel", "SyncStore"], swiftSettings: tests),
+            name: "SimulatorTests", dependencies: ["SyncSimulator", "SyncModel", "SyncStore", "LawHistories"],
+            swiftSettings: tests),
         // What replicated values should show, from their bare operations: imports nothing, so it cannot lean on what it
         // judges. With what makes histories plain for it, it judges what the simulator's nodes show, too.
         .target(name: "ReferenceModels", path: "Tests/ReferenceModels", swiftSettings: pure),
@@ -185,7 +186,7 @@ let package = Package(
         .executableTarget(
             name: "ends-model", dependencies: ["EndsModel"], path: "Tests/EndsModelProbe", swiftSettings: common),
         .testTarget(
-            name: "EndsModelTests", dependencies: ["EndsModel"], exclude: ["Fixtures"], swiftSettings: tests),
+            name: "EndsModelTests", dependencies: ["EndsModel", "SyncModel"], exclude: ["Fixtures"], swiftSettings: tests),
         // Our half of `deploy/bench text`.
         .executableTarget(
             name: "TextRace", dependencies: ["ReplicatedTypes"], path: "Tests/Benchmarks/TextRace",

@@ -202,9 +202,17 @@ package final class Agent: Sendable {
         try await writer.write(await driver.prepared(writes))
     }
 
-    package func invite(lifetimeMilliseconds: Int64) async throws -> Ticket {
+    /// Returns the role of this device in its space.
+    package func ownRole() async throws -> MemberFact.Role { try await onLoop { [self] in running.loop.ownRole } }
+
+    /// Returns the founder that this device follows: itself until it joins.
+    package func founder() async throws -> DeviceID { try await onLoop { [self] in running.loop.founder } }
+
+    /// Returns a ticket that lets one device in with this role.
+    /// - Throws: `AgentError.roleTooGreat` for a role above the own.
+    package func invite(role: MemberFact.Role = .writer, lifetimeMilliseconds: Int64) async throws -> Ticket {
         try await eventLoop.flatSubmit { [self] in
-            running.pairing.invite(lifetimeMilliseconds: lifetimeMilliseconds)
+            running.pairing.invite(role: role, lifetimeMilliseconds: lifetimeMilliseconds)
         }.get()
     }
 
@@ -219,12 +227,16 @@ package final class Agent: Sendable {
 
     /// Opens this device for a pairing by typed codes.
     ///
-    /// - Parameter address: the one that the person named.
+    /// - Parameters:
+    ///   - address: the one that the person named.
+    ///   - role: the role of the other device, if it joins the space of this one.
     /// - Returns: the id of the pairing.
-    /// - Throws: `AgentError.alreadyPairing`.
-    package func openPairing(_ wish: PairingMachine.Wish, at address: Endpoint?) async throws -> UInt64 {
+    /// - Throws: `AgentError.alreadyPairing`, and `AgentError.roleTooGreat` for a role above the own.
+    package func openPairing(
+        _ wish: PairingMachine.Wish, at address: Endpoint?, giving role: MemberFact.Role = .writer
+    ) async throws -> UInt64 {
         let address = address.flatMap { HostPort(host: $0.host, port: Int($0.port)) }
-        return try await onLoop { [self] in try running.codes.open(wish, at: address) }
+        return try await onLoop { [self] in try running.codes.open(wish, at: address, giving: role) }
     }
 
     /// Takes what a person did. Ignored unless this pairing runs.

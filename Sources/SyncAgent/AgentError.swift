@@ -22,6 +22,8 @@ package enum AgentError: Error, Sendable {
     case blocked(DeviceID)
     /// A pairing by typed codes runs already.
     case alreadyPairing
+    /// A device gives no greater role than its own, and a reader none.
+    case roleTooGreat(MemberFact.Role, own: MemberFact.Role)
     /// The store of an older program is being upgraded: it can be read at most.
     case upgrading
     case stopping
@@ -43,6 +45,7 @@ package enum AgentError: Error, Sendable {
         case .duplicateIdentity: "duplicate_identity"
         case .blocked: "blocked"
         case .alreadyPairing: "already_pairing"
+        case .roleTooGreat: "role_too_great"
         case .upgrading: "upgrading"
         case .stopping: "stopping"
         }
@@ -70,6 +73,9 @@ package enum AgentError: Error, Sendable {
         case .duplicateIdentity: "another agent runs with this device's identity; nothing was written"
         case .blocked(let device): "\(device.shortID) is blocked on this device"
         case .alreadyPairing: "a pairing runs on this device already"
+        case .roleTooGreat(_, .reader): "this device is a reader: it admits no other device"
+        case .roleTooGreat(let role, let own):
+            "this device is \(Self.words(own)): it cannot make another one \(Self.words(role))"
         case .upgrading: "the store is being upgraded"
         case .stopping: "the agent is stopping"
         }
@@ -95,8 +101,18 @@ package enum AgentError: Error, Sendable {
         case .duplicateIdentity: Self.rekeyingHint
         case .blocked(let device): "To undo that: lanyard devices unblock \(device)"
         case .alreadyPairing: "finish that one, or stop it with Ctrl-C where it was typed"
+        case .roleTooGreat(_, .reader): "do it on a writer or an admin; `lanyard devices` lists them"
+        case .roleTooGreat: "do it on an admin (`lanyard devices` lists them), or give the device a lesser role"
         case .upgrading: "wait until it is done: lanyard status"
         case .stopping: "start it again: lanyardd"
+        }
+    }
+
+    private static func words(_ role: MemberFact.Role) -> String {
+        switch role {
+        case .reader: "a reader"
+        case .writer: "a writer"
+        case .admin: "an admin"
         }
     }
 }

@@ -152,11 +152,11 @@ import Testing
                         ]
                     ),
                     (["--json", "why"], ["chain", "errors", "hint", "inStep", "lackedBy", "lacking", "nextAttempt"]),
-                    (["invite", "--json"], ["expires", "ticket"]),
+                    (["invite", "--json"], ["expires", "role", "ticket"]),
                     (["emit", "s", "1", "--json"], ["count", "first", "last"]),
                     (["wait", "--json"], ["inStep", "waitedSeconds", "waitingFor", "writingAgain"]),
                     (["version", "--json"], ["agent", "version"]),
-                    (["join", ticket, "--json"], ["device", "space"]),
+                    (["join", ticket, "--json"], ["device", "role", "space"]),
                 ] {
                     let run = try await CommandRun.lanyard(arguments, socket: server.socketPath)
                     #expect(run.exitCode == 0)

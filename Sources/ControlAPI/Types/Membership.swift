@@ -1,14 +1,16 @@
 /// The rights of a device in a space.
 public enum Role: String, Codable, CaseIterable, Sendable {
-    /// Reads and writes.
+    /// Reads and writes, and admits writers and readers.
     case writer
-    /// Reads; its changes are refused everywhere.
+    /// Reads; its changes count nowhere.
     case reader
+    /// Reads and writes, admits devices of every role, and changes the roles of others.
+    case admin
 }
 
 /// Request of `lanyard invite`.
 public struct InviteRequest: Codable, Equatable, Sendable {
-    /// The rights of the new device; `writer` when absent.
+    /// The rights of the new device, at most those of this one; `writer` when absent.
     public var role: Role?
     /// The lifetime of the ticket, in seconds; 600 when absent, 1 to 86,400.
     public var expiresSeconds: Int?
@@ -29,11 +31,14 @@ public struct InviteResponse: Codable, Equatable, Sendable {
     public var ticket: String
     /// The time at which it expires.
     public var expires: Timestamp
+    /// The rights of the device that joins with it; null from an agent before roles, whose tickets make writers.
+    public var role: Role?
 
     /// All fields.
-    public init(ticket: String, expires: Timestamp) {
+    public init(ticket: String, expires: Timestamp, role: Role? = nil) {
         self.ticket = ticket
         self.expires = expires
+        self.role = role
     }
 }
 
@@ -52,11 +57,14 @@ public struct JoinResponse: Codable, Equatable, Sendable {
     public var device: String
     /// The name of the space joined.
     public var space: String
+    /// The rights of this device there; null from an agent before roles.
+    public var role: Role?
 
     /// All fields.
-    public init(device: String, space: String) {
+    public init(device: String, space: String, role: Role? = nil) {
         self.device = device
         self.space = space
+        self.role = role
     }
 }
 
@@ -74,13 +82,23 @@ public struct DeviceEntry: Codable, Equatable, Sendable {
     public var addedAt: Timestamp?
     /// The time at which this node last had a session with it; null for this device and one never met.
     public var lastSeen: Timestamp?
-    /// `this`, `connected`, `offline`, `retired`, `blocked` (on this node) or `revoked`.
+    /// `this`, `connected`, `offline`, `retired`, `blocked` (on this node) or `revoked`: by an admin or the recovery key, or
+    /// because only revoked devices let it in.
     public var state: String
+    /// The ids of the members that have acknowledged that it was retired or revoked; null for any other.
+    public var heard: [String]?
+    /// The ids of the members that have not; null for any other.
+    public var waitingFor: [String]?
+    /// The id of the device on which it was revoked; null for any other, and where no revocation names it.
+    public var revokedBy: String?
+    /// The time at which it was revoked, by that device's clock; null for any other, and if unknown.
+    public var revokedAt: Timestamp?
 
     /// All fields.
     public init(
         id: String, name: String, role: Role, addedBy: String?, addedAt: Timestamp?, lastSeen: Timestamp?,
-        state: String
+        state: String, heard: [String]? = nil, waitingFor: [String]? = nil, revokedBy: String? = nil,
+        revokedAt: Timestamp? = nil
     ) {
         self.id = id
         self.name = name
@@ -89,6 +107,10 @@ public struct DeviceEntry: Codable, Equatable, Sendable {
         self.addedAt = addedAt
         self.lastSeen = lastSeen
         self.state = state
+        self.heard = heard
+        self.waitingFor = waitingFor
+        self.revokedBy = revokedBy
+        self.revokedAt = revokedAt
     }
 }
 

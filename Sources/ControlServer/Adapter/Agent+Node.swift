@@ -50,14 +50,15 @@ extension Agent {
             droppedChanges: Int(now.counts.droppedChanges),
             inStep: incomplete == 0 && now.isInStepWithConnected && !now.isWritingAgain
                 && standings.allSatisfy { $0.state == .inStep },
-            standings: standings, conflicts: conflicts)
+            standings: standings, conflicts: conflicts, role: now.role(of: now.own).map { Role($0) })
         let connected = now.peers.count { $0.state == .connected }
         return StatusResponse(
             device: .init(id: "\(device)", shortID: device.shortID, name: now.name), version: version,
             uptimeSeconds: now.uptimeSeconds, discovery: now.discoveryResponse, spaces: [home],
             peers: .init(connected: connected, discovered: now.foundByMDNS, paired: now.members.count - 1),
             store: storeResponse, transfers: transfers,
-            warnings: warnings(now) + SilentMember.warnings(heldBackBy, now: now.wallMilliseconds),
+            warnings: try await revokedWarning(now) + warnings(now)
+                + SilentMember.warnings(heldBackBy, now: now.wallMilliseconds),
             backups: backups.view.plan == nil ? nil : backupsResponse,
             addresses: addresses)
     }
@@ -135,7 +136,7 @@ extension Agent {
                     code: "discovery_unavailable", message: "New devices are not found: \(trouble.message).",
                     hint: trouble.hint))
         }
-        if now.cuts.isAway(now.own) {
+        if now.cuts.isAway(now.own), !now.isRevoked {
             warnings.append(
                 .init(
                     code: "retired", message: "This device was retired while it was away; it is being admitted again.",

@@ -41,7 +41,11 @@ struct PairingLines {
         }
         switch view.outcome {
         case nil: break
-        case .paired(let peer): lines.append(.paired(device: "\(peer.device)", name: peer.name, role: .writer))
+        case .paired(let peer):
+            lines.append(
+                .paired(
+                    device: "\(peer.device)", name: peer.name, role: Role(view.membership?.role ?? .writer),
+                    joined: view.membership?.isOwn ?? false))
         case .some(let outcome): lines.append(.failed(ControlError(pairing: outcome, isConfirmed: view.isConfirmed)))
         }
         return lines

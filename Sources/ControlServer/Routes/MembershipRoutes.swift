@@ -42,6 +42,22 @@ struct MembershipRoutes: Sendable {
                         try await agent.retire(space: space, device: device)
                     })
             },
+            Route(.put, "/v1/spaces/{space}/devices/{device}/role") { [agent] request throws(ControlError) in
+                let (space, device) = (try request.name(.space), request.parameters["device"] ?? "")
+                let body = try await request.body(RoleRequest.self)
+                return .json(
+                    try await request.once { () throws(ControlError) in
+                        try await agent.setRole(space: space, device: device, body)
+                    })
+            },
+            Route(.post, "/v1/spaces/{space}/devices/{device}/revocation") { [agent] request throws(ControlError) in
+                let (space, device) = (try request.name(.space), request.parameters["device"] ?? "")
+                let body = try await request.body(RevocationRequest.self)
+                return .json(
+                    try await request.once { () throws(ControlError) in
+                        try await agent.revoke(space: space, device: device, body)
+                    })
+            },
             Route(.put, "/v1/spaces/{space}/devices/{device}/block") { [agent] request throws(ControlError) in
                 .json(
                     try await agent.block(space: try request.name(.space), device: request.parameters["device"] ?? ""))

@@ -17,16 +17,22 @@ final class CodesDriver {
         var machine: PairingMachine
         let links: PairingLinks
         let address: HostPort?
+        /// The role that this device gives its guest.
+        let role: MemberFact.Role
         var timer: DeadlineTimer
         var redial: RepeatedTask?
         var dials: [Target: Dial] = [:]
         /// The devices behind links, from their offers on.
         var offers: [UInt64: PairingLinks.Offer] = [:]
 
-        init(machine: PairingMachine, links: PairingLinks, address: HostPort?, timer: DeadlineTimer) {
+        init(
+            machine: PairingMachine, links: PairingLinks, address: HostPort?, role: MemberFact.Role,
+            timer: DeadlineTimer
+        ) {
             self.machine = machine
             self.links = links
             self.address = address
+            self.role = role
             self.timer = timer
         }
     }
@@ -82,20 +88,24 @@ final class CodesDriver {
     /// - Parameters:
     ///   - wish: the device that the person named.
     ///   - address: the address that the person named.
+    ///   - role: the role of the other device, if it joins the space of this one.
     /// - Returns: the id of the pairing.
-    /// - Throws: `AgentError.alreadyPairing`.
-    func open(_ wish: PairingMachine.Wish, at address: HostPort?) throws -> UInt64 {
+    /// - Throws: `AgentError.alreadyPairing` and `roleTooGreat`.
+    func open(_ wish: PairingMachine.Wish, at address: HostPort?, giving role: MemberFact.Role) throws -> UInt64 {
         guard running == nil else { throw AgentError.alreadyPairing }
+        try loop.checkAdmission(as: role)
         let rules = PairingMachine.Rules()
         let memberCount = UInt64(loop.core.membership.members.count)
         let links = PairingLinks(
             transport: loop.transport, profile: profile(), memberCount: memberCount,
+            grant: MembershipGrant(role: role, founder: loop.founder),
             lifetime: .nanoseconds(rules.lifetime.nanoseconds + rules.admission.nanoseconds),
             isRefused: { [weak loop] in loop?.core.isBlocked($0) ?? true })
         let machine = PairingMachine(
             own: links.ownSide, memberCount: memberCount, wish: wish, rules: rules, now: loop.now)
         let pairing = Pairing(
-            machine: machine, links: links, address: address, timer: DeadlineTimer(eventLoop: loop.eventLoop))
+            machine: machine, links: links, address: address, role: role,
+            timer: DeadlineTimer(eventLoop: loop.eventLoop))
         running = pairing
         viewBefore = view
         lastID += 1
@@ -207,9 +217,16 @@ final class CodesDriver {
         else {
             return step(pairing, .admitted(isDone: false))
         }
+        // The role of this device may have become a lesser one since the pairing began.
+        if !isHost, (try? loop.checkAdmission(as: pairing.role)) == nil {
+            return step(pairing, .admitted(isDone: false))
+        }
         view?.joined = device
+        view?.membership = PairingView.Membership(
+            role: isHost ? device.grant?.role ?? .writer : pairing.role, isOwn: isHost)
         let driver = NIOLoopBound((self, pairing), eventLoop: loop.eventLoop)
-        members.admit(device, isHost: isHost).whenComplete { result in
+        let admitted = isHost ? members.admitHost(device) : members.admit(device, as: pairing.role)
+        admitted.whenComplete { result in
             let (driver, pairing) = driver.value
             if case .failure(let error) = result {
                 driver.loop.logger.error(

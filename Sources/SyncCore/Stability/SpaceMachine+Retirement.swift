@@ -13,7 +13,9 @@ extension SpaceMachine {
         stability.recordMembersChanged()
         trustMembers(&step)
         for index in peers.indices where peers[index].isUp && cuts.isBarred(peers[index].device) {
-            close(index, .notMember, &step)
+            let id = peers[index].id
+            step.network.bar(id, &step.output)
+            handleSessionEnded(id, &step)
         }
     }
 

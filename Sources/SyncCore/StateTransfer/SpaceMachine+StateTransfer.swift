@@ -43,14 +43,17 @@ extension SpaceMachine {
     /// True if this device may hand state over. A reader relays changes, each of which is signed; no peer takes state from
     /// it.
     private var mayHandState: Bool {
-        settings.exchangesState && !isIncomplete && membership[settings.own]?.fact.role == .writer
+        settings.exchangesState && !isIncomplete && log.isWriter(settings.own)
     }
+
+    /// True unless what is void here counts for the peer: its state would hold what must not be here, and it cannot read ours.
+    private func agreesOnRoles(_ peer: SpacePeer) -> Bool { peer.knowsRoles || cuts.trust.isEmpty }
 
     /// Considers an offer of state, after a peer announced what it holds.
     mutating func considerOffer(_ index: Int, _ step: inout CoreStep) {
         let session = peers[index]
         guard stateSender.isSpoken(with: session.id), session.peerTipsAreComplete, mayHandState,
-            !forks[session.id].isDue, !disputesOurs(session)
+            agreesOnRoles(session), !forks[session.id].isDue, !disputesOurs(session)
         else { return }
         let lacking = held.operations(beyond: session.peerTips)
         guard lacking > 0 else { return }
@@ -59,7 +62,7 @@ extension SpaceMachine {
 
     mutating func handleStateRequest(_ index: Int, _ request: Frame.StateRequest, _ step: inout CoreStep) {
         let session = peers[index]
-        let mayHand = mayHandState && !disputesOurs(session) && !doubtsOurs(session)
+        let mayHand = mayHandState && agreesOnRoles(session) && !disputesOurs(session) && !doubtsOurs(session)
         if let offence = stateSender.handleRequest(request, from: session.id, mayHand: mayHand, &step) {
             refuse(index, offence, &step)
         }
@@ -99,7 +102,7 @@ extension SpaceMachine {
             let session = peers[index]
             return session.peerTipsAreComplete && !step.isSuspected(session.id)
                 && stateReceiver.mayAsk(session.id, at: step.now)
-                && membership[session.device]?.fact.role == .writer && holdsWhatIsAwaited(session)
+                && log.isWriter(session.device) && agreesOnRoles(session) && holdsWhatIsAwaited(session)
                 && (isIncomplete || session.claims.lacking > 0)
         }
         // Those that dragged on are asked where no other one is there.

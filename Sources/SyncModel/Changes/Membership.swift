@@ -44,6 +44,8 @@ package struct Membership: Hashable, Sendable {
     /// Facts by authors that are not members, sorted, each once.
     private var waiting: [Addition] = []
     private var pairings = Pairings()
+    /// Author → the founders that its facts name.
+    private var founders: [DeviceID: Set<DeviceID>] = [:]
 
     package init(own fact: MemberFact, sinceMilliseconds: Int64) {
         own = fact.device
@@ -63,6 +65,7 @@ package struct Membership: Hashable, Sendable {
         var ready = [addition]
         while let next = ready.popLast() {
             pairings.record(next)
+            if let founder = next.fact.founder { founders[next.author, default: []].insert(founder) }
             guard take(next) else { continue }
             admitted.append(next.fact.device)
             ready += waiting.filter { $0.author == next.fact.device }
@@ -96,6 +99,11 @@ package struct Membership: Hashable, Sendable {
         if let admission = pairings.admission(of: device) { return admission }
         guard !pairings.isHost(device), let member = self[device], let author = member.addedBy else { return nil }
         return Admission(author: author, wallMilliseconds: member.addedAtMilliseconds)
+    }
+
+    /// Returns the members that said to follow another founder, and never that they follow this one. Sorted.
+    package func followers(besides founder: DeviceID) -> [DeviceID] {
+        members.map(\.device).filter { device in founders[device].map { !$0.contains(founder) } ?? false }
     }
 
     /// Returns the member with this device id; nil if there is none. It is a binary search, since it runs for every arriving

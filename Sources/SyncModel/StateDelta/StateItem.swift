@@ -45,7 +45,7 @@ package struct StateCuts: Hashable, Sendable {
 
     /// Nil where there are none.
     package init?(_ table: CutTable) {
-        if table.isEmpty { return nil }
+        if table.cuts.isEmpty { return nil }
         encoded = table.encoded
     }
 

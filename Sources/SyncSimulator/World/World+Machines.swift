@@ -137,7 +137,7 @@ extension World {
             case .closeIncarnation(let replica): try? nodes[node].store?.closeIncarnation(of: replica)
             case .seal: queue.plan(.seal(node: node, generation: generation), at: diskTime(node))
             case .readHeads, .acknowledge, .keep, .collect, .compact, .dropEvents, .readmit, .settle, .rewriteVoid,
-                .takeBack, .redoTakenBack:
+                .takeBack, .redoTakenBack, .takeStatements:
                 let task = StabilityTask(effect)
                 queue.plan(.stability(node: node, generation: generation, task), at: diskTime(node))
             case .dial(let id, let endpoint): dial(node, id, endpoint, isBulk: false)
@@ -146,9 +146,11 @@ extension World {
             case .bulkWanted(let device): stepBulk(node, .bulkWanted(device))
             case .send(let id, let frame): send(node, id, frame)
             // No client of these worlds is present anywhere.
-            case .establish, .presence, .renewPresence: break
+            case .establish, .presence, .renewPresence, .wipe: break
             case .close(let id, let reason): close(node, id, code: reason.rawValue)
-            case .trust(let devices): nodes[node].trusted = devices
+            case .trust(let devices, let heard):
+                nodes[node].trusted = devices
+                nodes[node].heard = heard
             case .remember(let endpoint, let device):
                 let address = PeerAddress(
                     host: endpoint.host, port: endpoint.port, device: device, isStatic: false,

@@ -38,7 +38,9 @@ extension LogRows {
         }
         try access.run("DELETE FROM latest_event")
         let streams = StreamRows(self)
-        try streams.write(StreamPlan(from: [:], to: after.streams, collected: [], streams))
+        try streams.write(
+            StreamPlan(
+                from: [:], to: after.streams, ends: StrictEndMove(staying: after.cuts), collected: [], streams))
         try access.run(
             "UPDATE space SET digest = ? WHERE id = ?", .blob(try recomputedDigest().bytes), .integer(spaceRow))
     }

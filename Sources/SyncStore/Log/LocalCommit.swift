@@ -16,6 +16,8 @@ package struct LocalCommit {
     /// Indices in `answers`, by the names of keys.
     private var answered: [[UInt8]: Int] = [:]
     private let wallMilliseconds: Int64
+    /// True if this device may only read: its writes would count nowhere.
+    private let isReader: Bool
 
     /// Everything a store has to make durable.
     package struct Planned: Sendable {
@@ -40,6 +42,7 @@ package struct LocalCommit {
         self.faults = faults
         self.wallMilliseconds = wallMilliseconds
         rewritten = state.cuts.rewritten
+        isReader = state.cuts.verdicts?.roles[own.device] == .reader
         batch = ChangeBatch(
             own.nextAuthor(on: state), held: own.nameable(on: state), greatestStamp: state.greatestStamp,
             wallMilliseconds: wallMilliseconds)
@@ -79,6 +82,10 @@ package struct LocalCommit {
         }
         if case .again = write, let refusedAgain {
             outcomes.append(.failure(refusedAgain))
+            return
+        }
+        if isReader, write.needsWriter {
+            outcomes.append(.failure(WriteRefusal(step: 0, .readOnly)))
             return
         }
         guard let origin = batch.nextOrigin?.planting(faults) else { throw .stampsExhausted }

@@ -97,7 +97,7 @@ extension TrustRecord {
         guard let dot = fact.dot, fact.statement != nil else { return .void(.noEffect) }
         guard let verdicts = now.cuts.verdicts, let row = now.cuts.trust.row(at: dot) else { return .void(.waiting) }
         if case .recoveryKey(let key) = row.statement.content {
-            return key == verdicts.recoveryKey ? .holds : .void(.notAllowed)
+            return key == now.cuts.recoveryKey ? .holds : .void(.notAllowed)
         }
         guard verdicts.counting.contains(dot) else { return .void(.notAllowed) }
         if fact.kind == .revocation { return now.cuts.isRevoked(fact.device) ? .holds : .void(.returned) }

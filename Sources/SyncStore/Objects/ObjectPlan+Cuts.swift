@@ -2,6 +2,15 @@ import SyncModel
 
 // Void operations, which may count one day.
 extension ObjectPlan {
+    /// Puts a schema that was made anew in place of what is here.
+    mutating func replace(
+        _ schema: CollectionSchema, of name: ExactString, _ reading: some ObjectSource
+    ) throws(StoreError) {
+        guard try loaded(schema: name, reading).schema != schema else { return }
+        schemas[name]?.schema = schema
+        schemas[name]?.isChanged = true
+    }
+
     /// Records a void operation on an object: it has no effect, but is found again should it count one day.
     mutating func recordVoid(_ key: ObjectKey, _ dot: Dot, _ reading: some ObjectSource) throws(StoreError) {
         let place = try load(key, reading)

@@ -241,9 +241,11 @@ package struct ObjectPlan: Sendable {
                 }
             }
         case .editSchema(let edit):
-            let before = try loaded(schema: edit.collection, reading)
-            if undo.isKept { undo.schemas.append((edit.collection, before)) }
-            schemas[edit.collection]?.apply(edit, at: change.origin)
+            if !cuts.isStrictlyVoid(change.origin.dot) {
+                let before = try loaded(schema: edit.collection, reading)
+                if undo.isKept { undo.schemas.append((edit.collection, before)) }
+                schemas[edit.collection]?.apply(edit, at: change.origin)
+            }
         case .addMember(let fact):
             // See `ChangeView.mayAdmit`.
             let mayAdmit = change.origin.dot.counter - change.start < Limits.admissionsPerChange

@@ -4,11 +4,16 @@ package import SyncModel
 package struct TicketRecord: Sendable, Hashable {
     package let secret: [UInt8]
     package let expiresMilliseconds: Int64
+    /// The role that the joining device gets.
+    package let role: MemberFact.Role
     package let usedBy: DeviceID?
 
-    package init(secret: [UInt8], expiresMilliseconds: Int64, usedBy: DeviceID?) {
+    package init(
+        secret: [UInt8], expiresMilliseconds: Int64, role: MemberFact.Role = .writer, usedBy: DeviceID?
+    ) {
         self.secret = secret
         self.expiresMilliseconds = expiresMilliseconds
+        self.role = role
         self.usedBy = usedBy
     }
 }

@@ -10,6 +10,7 @@ struct DerivedTables {
 
     /// Fills what is due, and returns the state of the log.
     func filled() throws(StoreError) -> LogState {
+        try rows.access.transaction { _ throws(StoreError) in try rows.write(own: device) }
         let derivation = Derivation(rows: rows, report: report)
         if try derivation.isDue {
             report(.deriving)
@@ -19,10 +20,14 @@ struct DerivedTables {
         } else {
             try fillIndexes(report)
         }
-        let state = try checkedState()
+        var state = try checkedState()
+        if state.founder == nil {
+            state.founder = try rows.access.transaction { _ throws(StoreError) in try rows.findFounder(of: device) }
+        }
         let trust = TrustRows(rows)
         if try trust.isFillingDue {
-            try rows.access.transaction { _ throws(StoreError) in try trust.fill(state.cuts, blockedBy: device) }
+            let cuts = state.cuts
+            try rows.access.transaction { _ throws(StoreError) in try trust.fill(cuts, blockedBy: device) }
         }
         return state
     }
@@ -33,6 +38,7 @@ struct DerivedTables {
         let derivation = Derivation(rows: rows)
         guard try derivation.isDue, try derivation.isReadableBefore else { return nil }
         do throws(StoreError) {
+            try rows.access.transaction { _ throws(StoreError) in try rows.write(own: device) }
             try fillIndexes(report)
             return try checkedState()
         } catch {

@@ -88,7 +88,7 @@ extension LogRows {
         return members
     }
 
-    private static func fact(_ bytes: [UInt8]) throws(StoreError) -> MemberFact {
+    static func fact(_ bytes: [UInt8]) throws(StoreError) -> MemberFact {
         guard let fact = try? MemberFact(encoded: bytes, 0..<bytes.count) else {
             throw .corrupt(detail: "an add-fact does not read back")
         }
@@ -118,6 +118,7 @@ extension LogRows {
             state.hasTakenBack = !row.isNull(11)
         }
         if sums == nil { throw .corrupt(detail: "the space has no row") }
+        try readFounding(into: &state)
     }
 
     func lastPosition() throws(StoreError) -> Int64 {
@@ -201,7 +202,9 @@ extension LogRows {
         let state = try state()
         let collecting = state.latestOnlyStreams
         try forEachSegment { segment, _ in
-            let scan = SegmentScan(segment, collecting: collecting, dropped: state.dropped)
+            let scan = SegmentScan(
+                segment, collecting: collecting, dropped: state.dropped,
+                strictEnd: state.cuts.strictEnd(of: segment.segment.replica))
             sum += scan.digest
             latest.take(scan.collected)
         }

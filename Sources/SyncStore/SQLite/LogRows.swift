@@ -56,6 +56,7 @@ struct LogRows {
             .blob(after.digest.bytes), .integer(after.counts.changes), .integer(after.counts.events),
             .integer(after.lastPosition), .integer(spaceRow))
         if plan.changesCuts { try write(after.cuts, isIncomplete: after.isIncomplete) }
+        try writeStrictEnds(of: plan.changesCuts ? after.held.entries.map(\.replica) : plan.begun, after.cuts)
         return written
     }
 

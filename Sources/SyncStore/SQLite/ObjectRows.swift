@@ -139,7 +139,8 @@ struct ObjectRows: ObjectSource {
     ) throws(StoreError) {
         for change in plan.changedSchemas {
             try access.run(
-                "UPDATE collection SET schema = ? WHERE id = ?", .blob(change.after.canonicalBytes),
+                "UPDATE collection SET schema = ? WHERE id = ?",
+                .blob(change.after == CollectionSchema() ? nil : change.after.canonicalBytes),
                 .integer(try makeCollectionRow(change.name)))
         }
         for entry in plan.changed { try write(entry, segments, at: wallMilliseconds) }
@@ -271,8 +272,9 @@ struct ObjectRows: ObjectSource {
 
     /// Other values than before are to be found: looks at every object once.
     private func reindex(_ name: ExactString) throws(StoreError) {
-        guard let collection = try collectionRow(name), let schema = try schema(of: name) else { return }
+        guard let collection = try collectionRow(name) else { return }
         try access.run("DELETE FROM field_value WHERE collection = ?", .integer(collection))
+        guard let schema = try schema(of: name) else { return }
         try access.forEach(
             "SELECT \(Self.columns) FROM object WHERE collection = ? AND standing = 1", .integer(collection)
         ) { row throws(StoreError) in

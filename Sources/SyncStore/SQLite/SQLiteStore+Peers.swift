@@ -43,11 +43,16 @@ extension SQLiteStore {
     package func tickets() throws(StoreError) -> [TicketRecord] {
         try read { access throws(StoreError) in
             var tickets: [TicketRecord] = []
-            try access.forEach("SELECT secret, expires, used_by FROM ticket ORDER BY id") { row throws(StoreError) in
+            try access.forEach("SELECT secret, expires, role, used_by FROM ticket ORDER BY id") {
+                row throws(StoreError) in
+                // Only the program itself writes the column; that of a later one is not opened.
+                guard let role = UInt64(exactly: row.integer(2)).flatMap({ MemberFact.Role(rawValue: $0) }) else {
+                    throw .corrupt(detail: "a ticket's role is none")
+                }
                 tickets.append(
                     TicketRecord(
-                        secret: row.blob(0), expiresMilliseconds: row.integer(1),
-                        usedBy: row.isNull(2) ? nil : DeviceID(bytes: row.blob(2))))
+                        secret: row.blob(0), expiresMilliseconds: row.integer(1), role: role,
+                        usedBy: row.isNull(3) ? nil : DeviceID(bytes: row.blob(3))))
                 return true
             }
             return tickets
@@ -58,9 +63,10 @@ extension SQLiteStore {
         try update { access throws(StoreError) in
             try access.run(
                 """
-                INSERT INTO ticket (secret, expires, used_by) VALUES (?, ?, ?)
+                INSERT INTO ticket (secret, expires, role, used_by) VALUES (?, ?, ?, ?)
                 ON CONFLICT (secret) DO UPDATE SET expires = excluded.expires, used_by = excluded.used_by
-                """, .blob(ticket.secret), .integer(ticket.expiresMilliseconds), .blob(ticket.usedBy?.bytes))
+                """, .blob(ticket.secret), .integer(ticket.expiresMilliseconds),
+                .integer(Int64(ticket.role.rawValue)), .blob(ticket.usedBy?.bytes))
         }
     }
 

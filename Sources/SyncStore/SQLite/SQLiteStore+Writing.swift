@@ -14,7 +14,8 @@ extension SQLiteStore {
             let mayStayOpen = writing.mayStayOpen && LocalWrite.mayStayOpen(writes)
             if mayStayOpen { try foldFullTail(&writing) }
             let state = writing.log
-            try writing.own.heedCuts(state.cuts, faults: faults)
+            let isRecovery = writes.allSatisfy(\.isOfRecoveryKey)
+            try writing.own.heedCuts(state.cuts, isRecovery: isRecovery, faults: faults)
             let next = writing.own.nextAuthor(on: state)
             let isSealed = !mayStayOpen || writing.tail?.isFull ?? false
             if isSealed || writing.tail.map({ $0.replica != next.replica }) ?? false {
@@ -37,11 +38,16 @@ extension SQLiteStore {
         _ writes: [LocalWrite], _ wallMilliseconds: Int64, isSealed: Bool, _ writing: inout Writing,
         recording: (LogRows, AppendResult) throws(StoreError) -> Void = { _, _ in }
     ) throws(StoreError) -> AppendResult {
-        let state = writing.log
+        var state = writing.log
+        let own = writing.own.device
+        let writes = try state.adoptFounder(writes, by: own) { () throws(StoreError) in
+            try readLog(space) { rows throws(StoreError) in try rows.namesHost(own) } ?? false
+        }
         let before = writing.own.author
+        let founderBefore = writing.log.founder
         let sign = isSealed ? sign : { _ in [] }
         let commit = LocalCommit(writing.own, on: state, wallMilliseconds: wallMilliseconds, faults: faults.model)
-        let planned = try write(&writing) { [hot = writing.hot] access throws(StoreError) in
+        let (planned, settled) = try write(&writing) { [hot = writing.hot] access throws(StoreError) in
             let rows = try spaceRows(access)
             let objects = ObjectRows(rows, hot: hot)
             var commit = commit
@@ -50,18 +56,20 @@ extension SQLiteStore {
             try recording(rows, planned.result)
             guard planned.writesAnything else {
                 objects.giveBack(planned.objects)
-                return planned
+                return (planned, LogPlan?.none)
             }
             try objects.write(planned.objects, segments: try rows.write(planned.log), at: wallMilliseconds)
             try TrustRows(rows).record(planned.log.trust, at: wallMilliseconds)
             try StreamRows(rows).write(planned.streams)
             if !faults.contains(.answersKeptLater) { try AnsweredWriteRows(access: access).write(planned.answers) }
             if !planned.log.entries.isEmpty { try rows.remember(planned.author, before: before) }
-            return planned
+            if let founder = planned.log.after.founder, founder != founderBefore { try rows.write(founder: founder) }
+            let settled = try settleStrictEnds(behind: planned.log, on: state, objects, wallMilliseconds)
+            return (planned, settled)
         }
         guard planned.writesAnything else { return planned.result }
         if faults.contains(.answersKeptLater) { try keep(planned.answers, &writing) }
-        writing.log = planned.log.after
+        writing.log = settled?.after ?? planned.log.after
         if !planned.log.entries.isEmpty {
             if !isSealed {
                 var tail = writing.tail ?? OpenTail(planned.author.replica, before: state)
@@ -71,32 +79,40 @@ extension SQLiteStore {
             writing.own.committed(planned.author, sealed: writing.tail?.sealedTip)
         }
         publish(writing)
-        return planned.result
+        return settled.map { planned.result.settled(by: $0) } ?? planned.result
     }
 
     /// Applies verified segments in one transaction, in the order given: each begins at its replica's tip and its
     /// context is covered by what is held or comes before it. Idempotent: a segment that is wholly held is skipped.
-    package func apply(_ segments: [VerifiedSegment], wallMilliseconds: Int64) throws(StoreError) -> Commit {
+    ///
+    /// - Parameter strictEnds: given by a judgement outside the log, in place of those that follow from the segments. For
+    ///   tests.
+    package func apply(
+        _ segments: [VerifiedSegment], judging strictEnds: [ReplicaID: UInt64]? = nil, wallMilliseconds: Int64
+    ) throws(StoreError) -> Commit {
         try writing.withLock { writing throws(StoreError) in
             if writing.isClosed { throw .closed }
             try signWhatWasLeft(&writing)
             try seal(&writing)
             writing.tail = nil
-            return try apply(segments, wallMilliseconds, &writing)
+            return try apply(segments, judging: strictEnds, wallMilliseconds, &writing)
         }
     }
 
     func apply(
-        _ segments: [VerifiedSegment], _ wallMilliseconds: Int64, _ writing: inout Writing
+        _ segments: [VerifiedSegment], judging strictEnds: [ReplicaID: UInt64]? = nil, _ wallMilliseconds: Int64,
+        _ writing: inout Writing
     ) throws(StoreError) -> Commit {
         let state = writing.log
         let waiting =
             writing.holdsBack ? try readLog(space) { rows throws(StoreError) in try rows.heldBack() } ?? [] : []
         let released = state.applicable(
             waiting, behind: segments, but: waiting.isEmpty ? [] : try guests(&writing))
-        var plan = try LogPlan(segments + released, on: state)
-        guard !plan.entries.isEmpty else { return plan.commit.serving(writing.takeUnserved(), andOwn: true) }
-        let hot = writing.hot
+        var plan = try LogPlan(segments + released, on: state, judging: strictEnds)
+        guard !plan.entries.isEmpty || plan.changesCuts else {
+            return plan.commit.serving(writing.takeUnserved(), andOwn: true)
+        }
+        let (hot, own) = (writing.hot, writing.own.device)
         plan = try write(&writing) { access throws(StoreError) in
             let rows = try spaceRows(access)
             let objects = ObjectRows(rows, hot: hot)
@@ -107,6 +123,9 @@ extension SQLiteStore {
             try objects.write(planned, segments: try rows.write(plan), at: wallMilliseconds)
             try TrustRows(rows).record(plan.trust, at: wallMilliseconds)
             try StreamRows(rows).write(streams)
+            if plan.after.founder == nil, plan.entries.contains(where: { !$0.scan.additions.isEmpty }) {
+                plan.after.founder = try rows.findFounder(of: own)
+            }
             if !waiting.isEmpty { try rows.releaseHeldBack(upTo: plan.after.held) }
             return plan
         }
@@ -237,7 +256,7 @@ extension SQLiteStore {
                 try rows.heldBack().awaited(on: known.log)
             } ?? [],
             hasTakenBack: try readLog(space) { rows throws(StoreError) in try rows.hasTakenBack() } ?? false,
-            blocked: try blockedDevices())
+            blocked: try blockedDevices(), founder: known.log.founder)
     }
 
     var cuts: CutTable { get throws(StoreError) { try logState().cuts } }

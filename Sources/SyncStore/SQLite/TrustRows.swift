@@ -1,4 +1,4 @@
-import SyncModel
+package import SyncModel
 
 /// The rows of the log of trust.
 ///
@@ -144,6 +144,21 @@ struct TrustRows {
         return records
     }
 
+    /// Returns the times of the statement at this dot; nil if it has no row.
+    func times(at dot: Dot) throws(StoreError) -> TrustTimes? {
+        try access.first(
+            """
+            SELECT wall, known FROM trust
+            WHERE replica = ? AND counter = ? AND space = ? AND kind <= ? ORDER BY id
+            """, .blob(dot.replica.bytes), .integer(Int64(clamping: dot.counter)), .integer(log.spaceRow),
+            .integer(TrustFact.Kind.greatest.rawValue)
+        ) { row throws(StoreError) in
+            TrustTimes(
+                wallMilliseconds: row.isNull(0) ? nil : row.integer(0),
+                knownMilliseconds: row.isNull(1) ? nil : row.integer(1))
+        }
+    }
+
     private static func fact(_ row: SQLRow) throws(StoreError) -> TrustFact? {
         guard let kind = TrustFact.Kind(rawValue: row.integer(1)), let author = DeviceID(bytes: row.blob(2)),
             let device = DeviceID(bytes: row.blob(3))
@@ -171,7 +186,20 @@ struct TrustRows {
     }
 }
 
+/// The times of a fact, in milliseconds since 1970; nil where they are unknown.
+package struct TrustTimes: Sendable, Hashable {
+    /// The author's wall clock.
+    package let wallMilliseconds: Int64?
+    /// This node's wall clock, when it learned of the fact.
+    package let knownMilliseconds: Int64?
+}
+
 extension SQLiteStore {
+    /// Returns the times of a statement; nil if the log of trust has it no more.
+    package func trustTimes(at dot: Dot) throws(StoreError) -> TrustTimes? {
+        try readLog(space) { rows throws(StoreError) in try TrustRows(rows).times(at: dot) } ?? nil
+    }
+
     /// Returns a page of the log of trust, behind a position.
     package func trust(after position: Int64, limit: Int) throws(StoreError) -> [TrustRecord] {
         try readLog(space) { rows throws(StoreError) in

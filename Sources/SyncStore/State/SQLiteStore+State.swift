@@ -118,10 +118,13 @@ extension SQLiteStore {
 
     /// Takes in what is staged and moves the vector, in one transaction. Writes of our own made meanwhile stay.
     ///
-    /// - Parameter reached: called in the middle of the transaction, behind each part; what it throws undoes all.
+    /// - Parameters:
+    ///   - strictEnds: of the sender and of both together, given by a judgement outside the log. For tests.
+    ///   - reached: called in the middle of the transaction, behind each part; what it throws undoes all.
     /// - Throws: `refused` when the stream did not end, or does not fit what is held: nothing has changed then.
     package func joinStaged(
-        wallMilliseconds: Int64, reached: (StateJoinPart) throws(StoreError) -> Void = { _ in }
+        wallMilliseconds: Int64, judging strictEnds: [ReplicaID: UInt64]? = nil,
+        reached: (StateJoinPart) throws(StoreError) -> Void = { _ in }
     ) throws(StoreError) -> Commit {
         try writing.withLock { writing throws(StoreError) in
             if writing.isClosed { throw .closed }
@@ -131,12 +134,16 @@ extension SQLiteStore {
             let state = writing.log
             let hot = writing.hot
             let faults = faults
+            let own = writing.own.device
             let (after, commit) = try write(&writing) { access throws(StoreError) in
                 let rows = try spaceRows(access)
                 var join = try StateJoin(
-                    rows, ObjectRows(rows, hot: hot), on: state, at: wallMilliseconds, faults: faults)
+                    rows, ObjectRows(rows, hot: hot), on: state, judging: strictEnds, at: wallMilliseconds,
+                    faults: faults)
                 try join.run(reached)
-                return (join.state, join.commit)
+                var after = join.state
+                if after.founder == nil { after.founder = try rows.findFounder(of: own) }
+                return (after, join.commit)
             }
             writing.log = after
             writing.own.joined(after)

@@ -135,6 +135,9 @@ struct StatusText {
                 "\(style.strong(shown(space.name)))  \(Amounts.count(space.changes, "change"))\(dropped), \(Amounts.count(space.objects, "object")), \(Amounts.count(space.events, "event")), \(Amounts.count(space.attachments, "attachment")), digest \(space.digest.prefix(12))"
             )
         ]
+        if space.role == .reader {
+            lines.append(row("", "This device is a reader: it passes on what it holds, and writes nothing."))
+        }
         if space.incomplete > 0 {
             lines.append(
                 row("", style.careful("\(Amounts.count(space.incomplete, "object")) incomplete (see: lanyard why)")))

@@ -25,6 +25,7 @@ extension TranscriptNames {
             "state items\(items.vector.map { " at \(vector($0))" } ?? "")\(items.last ? ", last" : "")"
         case .stateQuestion(let question): "state question about \(question.announcements.count)"
         case .stateAnswer(let answer): "state answer about \(answer.staged.count)"
+        case .statements(let sent): "\(sent.statements.count) statements of the recovery key"
         case .presence(let presence): "presence of \(presence.records.map { text($0.record) }.joined(separator: ", "))"
         }
     }

@@ -4,7 +4,7 @@ import { deviceName, send, path, state, when } from '/agent.js';
 import { retire } from '/decisions.js';
 import { ask, button, h, keep, say, time } from '/elements.js';
 import { pairing } from '/pairing.js';
-import { shown } from '/words.js';
+import { rights, shown } from '/words.js';
 
 let list = null;
 
@@ -44,7 +44,7 @@ function card(device, version) {
             h('span', { class: 'quiet' }, words[device.state] ?? shown(device.state))),
         h('dl', {},
             row('Short id', h('code', { title: device.id }, device.id.slice(0, 7))),
-            row('May', device.role === 'reader' ? 'read' : 'read and write'),
+            row('May', rights(device.role)),
             row('Let in', device.addedBy ? [`by ${shown(deviceName(device.addedBy))} `, time(device.addedAt)] : 'as the first device'),
             device.state === 'this' ? [] : row('Last heard', device.state === 'connected' ? 'now' : time(device.lastSeen)),
             version ? row('Version', shown(version)) : []),

@@ -3,7 +3,7 @@
 /// It is a function of the *set* of changes, in whatever causal order they arrived. Operations on objects at or beyond a
 /// replica's `end` are void. Events, schemas and stream settings there stay: they need nothing that may have been forgotten.
 /// An end can fall when a cut arrives, and rise when a change arrives that keeps more (`Witness`). The store then applies
-/// again the changes in between.
+/// again the changes in between. At or beyond a replica's `strictEnd` everything is void.
 ///
 /// Bounds: a row for each cut, and for each author that wrote on what a cut had left behind.
 package struct CutTable: Hashable, Sendable {
@@ -51,10 +51,15 @@ package struct CutTable: Hashable, Sendable {
     package private(set) var trust = TrustTable()
     /// The device whose space this node is in; nil until the store says which.
     package private(set) var founder: DeviceID?
+    /// The public recovery key of the space: the one that this node learned of first. It never changes: a thief of the
+    /// founder's disk could name another. Nil if there is none.
+    package private(set) var recoveryKey: [UInt8]?
     private var space = SpaceID.home
     /// Roles, and ends that concern every operation; nil while every add-fact counts and none admits a reader. Derived from
     /// the other properties, as `ends` is.
     package private(set) var verdicts: TrustVerdicts?
+    /// Ends that a test gives in place of the law's.
+    package private(set) var strictEnds: [ReplicaID: UInt64] = [:]
     /// The cuts that hold, and how far beyond their own ends histories are kept.
     private var ends = Ends()
 
@@ -78,17 +83,27 @@ package struct CutTable: Hashable, Sendable {
     package var isEmpty: Bool { cuts.isEmpty && trust.isEmpty }
 
     /// Judges roles as nodes do that follow this founder.
-    package mutating func follow(_ founder: DeviceID, in space: SpaceID, members: MemberFacts) {
-        (self.founder, self.space) = (founder, space)
+    ///
+    /// - Parameter recoveryKey: the one that this node knows already.
+    package mutating func follow(
+        _ founder: DeviceID?, recoveryKey: [UInt8]?, in space: SpaceID, members: MemberFacts
+    ) {
+        (self.founder, self.recoveryKey, self.space) = (founder, recoveryKey ?? self.recoveryKey, space)
         derive(members)
+    }
+
+    /// True if the founder's device named more than one recovery key: its disk may be in other hands.
+    package var hasOtherRecoveryKeys: Bool {
+        founder.map { founder in trust.recoveryKeys(of: founder).contains { $0 != recoveryKey } } ?? false
     }
 
     private mutating func derive(_ members: MemberFacts) {
         let additions = members.additions
+        if recoveryKey == nil, let founder { recoveryKey = trust.recoveryKeys(of: founder).first }
         if let founder, !trust.isEmpty || additions.contains(where: { $0.role == .reader }) {
             verdicts = TrustVerdicts(
                 trust, additions.map { TrustLaw.Addition(device: $0.device, role: $0.role, dot: $0.dot) },
-                founder: founder, space: space)
+                founder: founder, key: recoveryKey, space: space)
         } else {
             verdicts = nil
         }
@@ -97,16 +112,14 @@ package struct CutTable: Hashable, Sendable {
 
     // MARK: What follows
 
-    /// Returns the counter from which on the replica's operations on objects are void; nil if none are.
+    /// Returns the counter from which on the replica's operations on objects are void; nil if none are. At most `strictEnd`.
     package func end(of replica: ReplicaID) -> UInt64? {
-        let strict = strictEnd(of: replica)
-        guard !cuts.isEmpty, let end = ends.end(of: replica, self) else { return strict }
-        return min(end, strict ?? .max)
+        ends.end(of: replica, self)
     }
 
     /// Returns the counter from which on all operations of the replica are void, by a revocation or a lowered role, not only
     /// those on objects; nil if none are.
-    package func strictEnd(of replica: ReplicaID) -> UInt64? { verdicts?.strictEnd(of: replica) }
+    package func strictEnd(of replica: ReplicaID) -> UInt64? { verdicts?.strictEnd(of: replica) ?? strictEnds[replica] }
 
     /// True if everything at this dot is void, see `strictEnd`.
     package func isStrictlyVoid(_ dot: Dot) -> Bool { strictEnd(of: dot.replica).map { dot.counter >= $0 } ?? false }
@@ -152,7 +165,8 @@ package struct CutTable: Hashable, Sendable {
 
     /// True if `cut` would be void if `other` held.
     func isAttacked(_ cut: Cut, by other: Cut) -> Bool {
-        other.fact.device == cut.dot.replica.device && cut.dot.counter >= other.fact.end(of: cut.dot.replica)
+        other.fact.device == cut.dot.replica.device && !isStrictlyVoid(other.dot)
+            && cut.dot.counter >= other.fact.end(of: cut.dot.replica)
             && !exemptions.contains { $0.replica == cut.dot.replica && $0.reason.cut == other.dot }
     }
 
@@ -240,11 +254,27 @@ package struct CutTable: Hashable, Sendable {
         if isNews { derive(members) }
     }
 
+    /// Takes a statement of the recovery key that came apart from its history.
+    ///
+    /// - Returns: whether it is news.
+    package mutating func record(_ placed: PlacedStatement, members: MemberFacts) -> Bool {
+        guard trust.record(placed.statement, at: placed.dot) else { return false }
+        derive(members)
+        return true
+    }
+
     /// Takes a change that was held when a cut arrived.
     package mutating func witness(_ change: Dot, context: VersionVector, members: MemberFacts) {
         let before = witnesses.count
         addWitness(change, context)
         if witnesses.count != before { ends = Ends(self, members) }
+    }
+
+    /// Takes the strict ends that hold now, in place of those before.
+    package mutating func record(strictEnds: [ReplicaID: UInt64], members: MemberFacts) {
+        guard strictEnds != self.strictEnds else { return }
+        self.strictEnds = strictEnds
+        ends = Ends(self, members)
     }
 
     /// True if such a change would be a witness of anything. The stored changes are read only where this is true.
@@ -297,7 +327,11 @@ package struct CutTable: Hashable, Sendable {
     /// True if both tables give the same answer for every change that a node with this vector holds.
     package func agrees(with other: CutTable, on vector: VersionVector) -> Bool {
         vector.entries.allSatisfy { entry in
-            min(end(of: entry.replica) ?? .max, entry.next) == min(other.end(of: entry.replica) ?? .max, entry.next)
+            func isSame(_ one: UInt64?, _ two: UInt64?) -> Bool {
+                min(one ?? .max, entry.next) == min(two ?? .max, entry.next)
+            }
+            return isSame(end(of: entry.replica), other.end(of: entry.replica))
+                && isSame(strictEnd(of: entry.replica), other.strictEnd(of: entry.replica))
         }
     }
 

@@ -4,14 +4,20 @@
 /// Only sets matter: two nodes that know the same facts, and follow the same founder, come to the same, in whatever order the
 /// facts arrived. What a statement's author was allowed to say is judged by the facts that the author knew (a strictly
 /// smaller set, so this ends).
-struct TrustLaw {
-    typealias Role = MemberFact.Role
+package struct TrustLaw {
+    package typealias Role = MemberFact.Role
 
     /// An add-fact.
-    struct Addition {
+    package struct Addition {
         let device: DeviceID
         let role: Role
-        let dot: Dot
+        package let dot: Dot
+
+        package init(device: DeviceID, role: Role, dot: Dot) {
+            self.device = device
+            self.role = role
+            self.dot = dot
+        }
 
         var author: DeviceID { dot.replica.device }
         /// The role that its author must have.
@@ -40,7 +46,7 @@ struct TrustLaw {
 
     let founder: DeviceID
     /// The past comes first; the order of the others does not matter.
-    let rows: [TrustTable.Row]
+    package let rows: [TrustTable.Row]
     let additions: [Addition]
     private let starts: [ReplicaID: [Dot]]
     /// Per row, the number of statements that it knows.
@@ -53,8 +59,11 @@ struct TrustLaw {
     private var allowed: [Bool?]
     /// The state at all facts.
     private(set) var state = State()
+    /// The grants if nothing ended anything.
+    private var unended = Grants()
 
-    init(_ table: TrustTable, _ additions: [Addition], founder: DeviceID, space: SpaceID) {
+    /// - Parameter key: the public recovery key.
+    package init(_ table: TrustTable, _ additions: [Addition], founder: DeviceID, key: [UInt8]?, space: SpaceID) {
         self.founder = founder
         self.additions = additions
         let knownCounts = Dictionary(
@@ -67,7 +76,6 @@ struct TrustLaw {
         }
         self.knownCounts = rows.map { knownCounts[$0.dot] ?? 0 }
         starts = Dictionary(grouping: table.starts, by: \.replica).mapValues { $0.map(\.statement) }
-        let key = Self.recoveryKey(in: rows, by: founder)
         isRecovery = rows.map { row in
             guard row.statement.isRecovery, let key else { return false }
             return row.statement.isSigned(by: key, at: row.dot, in: space)
@@ -77,15 +85,9 @@ struct TrustLaw {
         }
         additionsByDevice = Dictionary(grouping: additions.indices) { additions[$0].device }
         allowed = Array(repeating: nil, count: rows.count)
-        state = computeState(Known(additions: Array(additions.indices), statements: Array(rows.indices)))
-    }
-
-    /// The key that the founder named first. A later one would let a thief of the founder's disk take the space over.
-    static func recoveryKey(in rows: [TrustTable.Row], by founder: DeviceID) -> [UInt8]? {
-        for row in rows where row.dot.replica.device == founder {
-            if case .recoveryKey(let key) = row.statement.content { return key }
-        }
-        return nil
+        let all = Known(additions: Array(additions.indices), statements: Array(rows.indices))
+        state = computeState(all)
+        unended = grants(all, [])
     }
 
     /// Only statements that know less are in it: a peer may claim rows that know each other.
@@ -217,7 +219,9 @@ struct TrustLaw {
         return dot.counter < end(of: dot.replica, needs: need, ends, grants)
     }
 
+    /// The greatest role that is granted; nil for a device that is not admitted.
     private func greatestRole(of device: DeviceID, _ grants: Grants) -> Role? {
+        guard isAdmitted(device, grants) else { return nil }
         let added = (additionsByDevice[device] ?? []).lazy.filter { grants.additions.contains($0) }
         let stated = rows(about: device).lazy.filter { grants.statements.contains($0) }
         return (added.map { additions[$0].role } + stated.compactMap { rows[$0].statement.role }).max()
@@ -231,17 +235,22 @@ struct TrustLaw {
     }
 
     private func end(of replica: ReplicaID, needs need: Role, _ ends: Set<Int>, _ grants: Grants) -> UInt64 {
+        var least = statedEnd(of: replica, needs: need, ends, grants)
+        // A device that no fact admits as a writer has written nothing before it is made one.
+        if least > 0, replica.device != founder, greatestAddition(of: replica.device, grants) ?? .reader < .writer,
+            !startsBehindRole(replica, needs: need, grants)
+        {
+            least = 0
+        }
+        return least
+    }
+
+    private func statedEnd(of replica: ReplicaID, needs need: Role, _ ends: Set<Int>, _ grants: Grants) -> UInt64 {
         var least = UInt64.max
         for index in rows(about: replica.device) where ends.contains(index) {
             if let role = rows[index].statement.role, role >= need { continue }
             if isExempt(replica, index, needs: need, grants) { continue }
             least = min(least, rows[index].end(of: replica))
-        }
-        // A device that was admitted as a reader has written nothing before it is made a writer.
-        if least > 0, replica.device != founder, let added = greatestAddition(of: replica.device, grants), added < need,
-            !startsBehindRole(replica, needs: need, grants)
-        {
-            least = 0
         }
         return least
     }
@@ -281,16 +290,13 @@ struct TrustLaw {
     // MARK: Lines 11 and 12
 
     /// Nil for a device that is no member.
-    func role(of device: DeviceID) -> Role? { role(of: device, state) }
+    package func role(of device: DeviceID) -> Role? { role(of: device, state) }
 
     private func role(of device: DeviceID, _ state: State) -> Role? { role(of: device, state.ends, state.grants) }
 
     private func role(of device: DeviceID, _ ends: Set<Int>, _ grants: Grants) -> Role? {
+        guard isAdmitted(device, grants), revocation(of: device, ends, grants) == nil else { return nil }
         let about = rows(about: device)
-        let isAdmitted =
-            device == founder || greatestAddition(of: device, grants) != nil
-            || about.contains { grants.statements.contains($0) && rows[$0].statement.isReadmission }
-        guard isAdmitted, revocation(of: device, ends, grants) == nil else { return nil }
         // The newest role facts; a recovery statement, also a revocation, hides those that do not know it.
         let top = about.filter {
             isRecovery[$0]
@@ -301,8 +307,8 @@ struct TrustLaw {
                 && (isRecovery[index] || top.allSatisfy { rows[index].knows.covers(rows[$0].dot) })
         }
         let newest = changes.filter { index in !changes.contains { rows[$0].knows.covers(rows[index].dot) } }
-        var role = newest.compactMap { rows[$0].statement.role }.min() ?? (device == founder ? .admin : nil)
-        role = role ?? greatestAddition(of: device, grants)
+        var role = newest.compactMap { rows[$0].statement.role }.min()
+        if role == nil { role = device == founder ? .admin : greatestRole(of: device, grants) }
         // Statements that are ends and no grants lower, and raise nothing.
         for index in about where ends.contains(index) && !grants.statements.contains(index) {
             guard let lowered = rows[index].statement.role,
@@ -311,6 +317,11 @@ struct TrustLaw {
             role = min(role ?? lowered, lowered)
         }
         return role
+    }
+
+    private func isAdmitted(_ device: DeviceID, _ grants: Grants) -> Bool {
+        device == founder || greatestAddition(of: device, grants) != nil
+            || rows(about: device).contains { grants.statements.contains($0) && rows[$0].statement.isReadmission }
     }
 
     /// The revocation that keeps the device out: no re-admission that counts knows it. The first by dot.
@@ -328,16 +339,23 @@ struct TrustLaw {
     }
 
     private func isVoid(_ dot: Dot, needs need: Role, _ state: State) -> Bool {
-        let device = dot.replica.device
-        return role(of: device, [], state.grants) == nil
+        !isAdmitted(dot.replica.device, state.grants)
             || dot.counter >= end(of: dot.replica, needs: need, state.ends, state.grants)
     }
 
-    /// Where the history ends for what needs a writer; 0 if no fact that counts ever admitted its device.
-    func strictEnd(of replica: ReplicaID) -> UInt64 {
-        role(of: replica.device, [], state.grants) == nil ? 0 : end(of: replica, needs: .writer)
+    /// Where the history ends for what needs a writer; 0 if only void facts admitted its device.
+    package func strictEnd(of replica: ReplicaID) -> UInt64 {
+        if isAdmitted(replica.device, state.grants) { return end(of: replica, needs: .writer) }
+        if isAdmitted(replica.device, unended) { return 0 }
+        return statedEnd(of: replica, needs: .writer, state.ends, state.grants)
+    }
+
+    /// True if the device was revoked, or only void facts admitted it. A device that no known fact connects with the founder
+    /// is not barred: a newcomer learns of its host's admission after its own.
+    package func isBarred(_ device: DeviceID) -> Bool {
+        revocation(of: device) != nil || isAdmitted(device, unended) && !isAdmitted(device, state.grants)
     }
 
     /// True if the statement at this place has effect: it ends something or gives something.
-    func counts(_ index: Int) -> Bool { state.ends.contains(index) || state.grants.statements.contains(index) }
+    package func counts(_ index: Int) -> Bool { state.ends.contains(index) || state.grants.statements.contains(index) }
 }

@@ -73,6 +73,14 @@ package struct TrustTable: Hashable, Sendable {
         return true
     }
 
+    /// The recovery keys that the founder named; by dot.
+    func recoveryKeys(of founder: DeviceID) -> [[UInt8]] {
+        rows.compactMap { row in
+            guard row.dot.replica.device == founder, case .recoveryKey(let key) = row.statement.content else { return nil }
+            return key
+        }
+    }
+
     /// Takes the beginning of a history.
     ///
     /// - Parameter context: all that its author had seen of others.

@@ -8,22 +8,21 @@ package struct TrustVerdicts: Hashable, Sendable {
         var byReplica: [ReplicaID: UInt64] = [:]
     }
 
-    /// The members. A device that is revoked, or that no fact that counts admitted, is not among them.
+    /// The members' roles. A device that is barred, or that no fact connects with the founder yet, is not among them.
     package private(set) var roles: [DeviceID: MemberFact.Role] = [:]
     /// The devices that a revocation keeps out, with its dot.
     package private(set) var revocations: [DeviceID: Dot] = [:]
     /// The statements that have effect.
     package private(set) var counting: Set<Dot> = []
-    /// The recovery key of the space; nil if there is none.
-    package private(set) var recoveryKey: [UInt8]?
-    /// Devices that add-facts name and that are no members, sorted.
+    /// Devices that were revoked, or that only void facts admitted; sorted.
     package private(set) var barred: [DeviceID] = []
     private var ends: [DeviceID: Ends] = [:]
 
     /// - Parameter founder: the device whose space this node is in.
-    init(_ table: TrustTable, _ additions: [TrustLaw.Addition], founder: DeviceID, space: SpaceID) {
-        let law = TrustLaw(table, additions, founder: founder, space: space)
-        recoveryKey = TrustLaw.recoveryKey(in: law.rows, by: founder)
+    init(
+        _ table: TrustTable, _ additions: [TrustLaw.Addition], founder: DeviceID, key: [UInt8]?, space: SpaceID
+    ) {
+        let law = TrustLaw(table, additions, founder: founder, key: key, space: space)
         counting = Set(law.rows.indices.filter(law.counts).map { law.rows[$0].dot })
         var told: [DeviceID: Set<ReplicaID>] = [:]
         for row in table.rows {
@@ -48,7 +47,7 @@ package struct TrustVerdicts: Hashable, Sendable {
             }
             if ends.others != .max || !ends.byReplica.isEmpty { self.ends[device] = ends }
         }
-        barred = devices.filter { roles[$0] == nil }.sorted()
+        barred = devices.filter(law.isBarred).sorted()
     }
 
     /// Returns the counter from which on everything of the replica is void; nil if nothing is.

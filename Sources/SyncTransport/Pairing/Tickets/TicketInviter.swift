@@ -15,6 +15,7 @@ package final class TicketInviter {
     let limits: TransportLimits
     let store: any TicketStore
     let profile: @Sendable () -> PairingProfile
+    let founder: @Sendable () -> DeviceID?
     let admit: Admit
     let met: Met
     /// Wall clock.
@@ -23,17 +24,20 @@ package final class TicketInviter {
     /// Tickets that are being admitted right now: a second device must not get in meanwhile.
     private var reserved: [TicketID: DeviceID] = [:]
 
-    /// - Parameter profile: what this device says of itself, asked at each answer.
+    /// - Parameters:
+    ///   - profile: what this device says of itself, asked at each answer.
+    ///   - founder: the founder that this device follows, asked at each answer.
     package init(
         identity: DeviceIdentity, limits: TransportLimits = TransportLimits(), store: any TicketStore,
         nowMilliseconds: @escaping @Sendable () -> Int64, profile: @escaping @Sendable () -> PairingProfile,
-        admit: @escaping Admit, met: @escaping Met = { _ in }
+        founder: @escaping @Sendable () -> DeviceID? = { nil }, admit: @escaping Admit, met: @escaping Met = { _ in }
     ) {
         self.identity = identity
         self.limits = limits
         self.store = store
         self.nowMilliseconds = nowMilliseconds
         self.profile = profile
+        self.founder = founder
         self.admit = admit
         self.met = met
         wrongProofs = WrongProofs(perMinute: limits.wrongProofsPerMinute)

@@ -13,8 +13,8 @@ private let facts: [MemberFact] = (0..<8).compactMap { number in
     }
     return MemberFact(
         subjectPublicKeyInfo: Array(device.publicKey.derRepresentation), signingKey: signingKey,
-        binding: Array(binding.rawRepresentation), discoveryKey: seed, role: number < 4 ? .writer : number == 5 ? .admin : .reader,
-        name: "device \(number)")
+        binding: Array(binding.rawRepresentation), discoveryKey: seed,
+        role: number < 4 ? .writer : number == 5 ? .admin : .reader, name: "device \(number)")
 }
 
 /// Any bytes as a member fact; and as a history of facts, which must give the same members forwards and backwards.

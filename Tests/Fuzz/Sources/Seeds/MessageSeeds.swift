@@ -60,6 +60,7 @@ enum PairingSeeds {
                     .with {
                         $0.inviter = message
                         $0.proof = .init(proof)
+                        if number % 3 != 0 { $0.grant = grant(number).message }
                     }))
         case _:
             let proof = TicketProof.joiner(secret: secret, inviterKey: keys.inviter, joiner: said)
@@ -75,6 +76,12 @@ enum PairingSeeds {
 }
 
 extension PairingSeeds {
+    private static func grant(_ number: Int) -> MembershipGrant {
+        MembershipGrant(
+            role: MemberFact.Role.allCases[number % 3],
+            founder: number % 2 == 0 ? MemberSeeds.facts[number % 4].device : nil)
+    }
+
     private static func introduction(
         of fact: MemberFact, _ number: Int, _ chance: inout Chance
     ) -> Lanyard_Pairing_V1_Introduction {
@@ -94,7 +101,8 @@ extension PairingSeeds {
             let said = Introduction(
                 introduction(of: fact, number, &chance), subjectPublicKeyInfo: fact.subjectPublicKeyInfo)
         else { preconditionFailure("an introduction of a member is one") }
-        let offer = CodesFrames.offer(said, memberCount: UInt64(chance.below(1 << 20)))
+        let offer = CodesFrames.offer(
+            said, memberCount: UInt64(chance.below(1 << 20)), grant: number % 3 == 0 ? nil : grant(number))
         let nonce = chance.bytes(PairingTranscript.nonceByteCount)
         switch number % 8 {
         case 0: return offer

@@ -93,9 +93,11 @@ def waited(scope: Scope, timeout: float, peers: int | None, connected_only: bool
     return Wait.from_json((yield from answered(request)))
 
 
-def invited(scope: Scope, seconds: int | None) -> Steps[Invitation]:
+def invited(scope: Scope, seconds: int | None, role: str | None) -> Steps[Invitation]:
     """Makes a ticket that lets one device in."""
-    body = {} if seconds is None else {"expiresSeconds": seconds}
+    body: dict[str, Any] = {} if seconds is None else {"expiresSeconds": seconds}
+    if role is not None:
+        body["role"] = role
     request = Request("POST", path("v1", "invitations"), body=to_json(body), is_repeatable=False)
     return Invitation.from_json((yield from answered(request)))
 

@@ -239,9 +239,12 @@ class AsyncClient:
         """
         return await _concurrent.run(self._scope.location, _node.waited(self._scope, timeout, peers, connected_only))
 
-    async def invite(self, *, seconds: int | None = None) -> Invitation:
-        """Makes a ticket that lets one device in, for ten minutes unless told otherwise."""
-        return await _concurrent.run(self._scope.location, _node.invited(self._scope, seconds))
+    async def invite(self, *, seconds: int | None = None, role: str | None = None) -> Invitation:
+        """Makes a ticket that lets one device in, for ten minutes and as a writer unless told otherwise.
+
+        `role` is `reader`, `writer` or `admin`; above that of this device it is refused (`Code.FORBIDDEN`).
+        """
+        return await _concurrent.run(self._scope.location, _node.invited(self._scope, seconds, role))
 
     async def join(self, ticket: str) -> Joined:
         """Joins with a ticket that another device made."""

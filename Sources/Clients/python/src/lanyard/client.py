@@ -255,9 +255,12 @@ class Client:
         """
         return _blocking.run(self._scope.location, _node.waited(self._scope, timeout, peers, connected_only))
 
-    def invite(self, *, seconds: int | None = None) -> Invitation:
-        """Makes a ticket that lets one device in, for ten minutes unless told otherwise."""
-        return _blocking.run(self._scope.location, _node.invited(self._scope, seconds))
+    def invite(self, *, seconds: int | None = None, role: str | None = None) -> Invitation:
+        """Makes a ticket that lets one device in, for ten minutes and as a writer unless told otherwise.
+
+        `role` is `reader`, `writer` or `admin`; above that of this device it is refused (`Code.FORBIDDEN`).
+        """
+        return _blocking.run(self._scope.location, _node.invited(self._scope, seconds, role))
 
     def join(self, ticket: str) -> Joined:
         """Joins with a ticket that another device made."""

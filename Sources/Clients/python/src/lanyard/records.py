@@ -351,11 +351,13 @@ class Invitation(Record):
 
     ticket: str
     expires: str
+    role: str | None = None
 
 
 @dataclass(frozen=True)
 class Joined(Record):
-    """The device and the space that let this device in."""
+    """The device and the space that let this device in, and the role that this device has there."""
 
     device: str
     space: str
+    role: str | None = None

@@ -1,0 +1,27 @@
+import SyncCore
+import SyncModel
+import SyncStore
+
+// The place of this device in its space.
+extension AgentLoop {
+    /// The founder that this device adopted; nil: none, or not yet.
+    var adoptedFounder: DeviceID? { (try? store.store.logState().founder) ?? nil }
+
+    /// The founder that this device follows: itself until it joins.
+    var founder: DeviceID { adoptedFounder ?? core.membership.own }
+
+    /// The role of this device by the law. While that has nothing to judge, the founder is an admin; the role of any other is
+    /// that of the fact about it that holds. A device that was revoked admits none.
+    var ownRole: MemberFact.Role {
+        let own = core.membership.own
+        if let verdicts = core.cuts.verdicts { return verdicts.roles[own] ?? .reader }
+        if founder == own { return .admin }
+        return core.membership[own]?.fact.role ?? .writer
+    }
+
+    /// Throws `AgentError.roleTooGreat` if this device may not admit another one with this role.
+    func checkAdmission(as role: MemberFact.Role) throws(AgentError) {
+        let own = ownRole
+        guard own >= .writer, role <= own else { throw .roleTooGreat(role, own: own) }
+    }
+}

@@ -1,0 +1,45 @@
+import SyncModel
+
+// Statements on roles that travel apart from their histories: to and from devices that have no session.
+extension SpaceMachine {
+    /// What the recovery key said, for the beginning of each session: a device that a thief revoked has no other way to say it.
+    /// The newest come first, where not all fit.
+    var recoveryStatements: [PlacedStatement] {
+        let rows = cuts.trust.rows.filter(\.statement.isRecovery)
+        guard !rows.isEmpty else { return [] }
+        return PlacedStatement.fitting(
+            rows.sorted { $0.knows.covers($1.dot) }.map { PlacedStatement($0) }, upTo: PlacedStatement.byteLimit)
+    }
+
+    mutating func handleStatements(
+        _ statements: [(device: DeviceID, statement: PlacedStatement)], _ step: inout CoreStep
+    ) {
+        var news: [PlacedStatement] = []
+        for (device, placed) in statements {
+            if isRecovery(placed), cuts.trust.row(at: placed.dot) == nil, !news.contains(placed) { news.append(placed) }
+            guard case .revocation(settings.own, _, let wipes) = placed.statement.content, isAuthentic(placed) else {
+                continue
+            }
+            if ownRevocation != placed { step.emit(.report(.ownRevocation(placed, said: device))) }
+            ownRevocation = placed
+            if wipes { step.emit(.wipe(placed)) }
+        }
+        if !news.isEmpty { step.emit(.takeStatements(news)) }
+    }
+
+    private func isRecovery(_ placed: PlacedStatement) -> Bool {
+        guard placed.statement.isRecovery, let key = cuts.recoveryKey else { return false }
+        return placed.statement.isSigned(by: key, at: placed.dot, in: space)
+    }
+
+    /// True if the recovery key signed it, or a device that is an admin as far as this node knows. This node may have heard
+    /// nothing since it was revoked: it judges by what it holds.
+    private func isAuthentic(_ placed: PlacedStatement) -> Bool {
+        if placed.statement.isRecovery { return isRecovery(placed) }
+        let author = placed.dot.replica.device
+        guard author != settings.own, log.role(of: author) == .admin, let key = membership.signingKey(of: author) else {
+            return false
+        }
+        return placed.statement.isSigned(by: key, at: placed.dot, in: space)
+    }
+}

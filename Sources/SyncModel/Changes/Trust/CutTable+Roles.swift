@@ -1,0 +1,18 @@
+extension CutTable {
+    /// Returns the role of a device by the law; nil if it is no member. While the law does not tell, the founder is an admin,
+    /// and any other member has the role of the fact about it that holds.
+    package func role(of device: DeviceID, in membership: Membership) -> MemberFact.Role? {
+        if let role = verdicts?.roles[device] { return role }
+        guard let member = membership[device], !isBarred(device) else { return nil }
+        return device == founder ? .admin : member.fact.role
+    }
+
+    /// The statement that made the recovery key of the space; nil if there is none, or it is not known here.
+    package var recoveryKeyRow: TrustTable.Row? {
+        guard let recoveryKey else { return nil }
+        return trust.rows.first { row in
+            guard case .recoveryKey(let key) = row.statement.content else { return false }
+            return key == recoveryKey && row.dot.replica.device == founder
+        }
+    }
+}
