@@ -125,5 +125,54 @@ class TwoAgentTests(AgentTestCase):
         self.assertIn("The field text of typed is a text in the mesh and a register in Theirs", error.message)
 
 
+class RoleTests(AgentTestCase):
+    """The founder changes what another device may do, and lets it go."""
+
+    other: Agent
+    away: lanyard.Client
+
+    @classmethod
+    def setUpClass(cls) -> None:
+        super().setUpClass()
+        cls.other = Agent(cls)
+        cls.away = cls.other.connect()
+        pair(cls.home, cls.away)
+
+    def role(self, device: str) -> str:
+        return next(each.role for each in self.away.devices() if each.id == device)
+
+    def test_a_reader_writes_nothing_and_the_key_outranks_devices(self) -> None:
+        device, own = self.away.status().device.id, self.home.status().device.id
+        error = self.assertCode("forbidden", lambda: self.away.set_role(device, "admin"))
+        self.assertIn("Only admins change roles.", error.message)
+        self.assertEqual(self.home.set_role(device, "reader").role, "reader")
+        until(lambda: self.role(device) == "reader", "the other has heard of its role")
+        self.assertCode("read_only", lambda: self.away.save(Todo("no")))
+        self.assertFalse(self.home.recovery().exists)
+        key = self.home.new_recovery_key()
+        self.assertFalse(self.home.recovery().exists, "a key counts once it is set")
+        self.assertTrue(self.home.set_recovery_key(key).exists)
+        self.assertCode("already_exists", self.home.new_recovery_key)
+        until(lambda: self.away.recovery().exists, "the other knows the key")
+        wrong = key[:-1] + ("A" if key[-1] != "A" else "B")
+        mistyped = self.assertCode(
+            "invalid_argument", lambda: self.away.set_role(device, "writer", recovery_key=wrong)
+        )
+        self.assertNotIn(key[20:40], str(mistyped))
+        # The key speaks on any device, also on a reader's.
+        self.assertEqual(self.away.set_role(device, "writer", recovery_key=key).role, "writer")
+        self.away.save(Todo("yes"))
+        together(self.home, self.away)
+        gone = self.home.revoke(device)
+        self.assertEqual((gone.device, gone.heard, gone.waiting_for, gone.also_admitted), (device, [own], [], []))
+        [entry] = [each for each in self.home.devices() if each.id == device]
+        self.assertEqual((entry.state, entry.heard, entry.revoked_by), ("revoked", [own], own))
+        log = list(self.home.device_log())
+        self.assertEqual(
+            [each.action for each in log][-4:], ["roleGiven", "recoveryKeyMade", "roleGiven", "revoked"]
+        )
+        self.assertEqual([each.by_recovery_key for each in log][-2:], [True, False])
+
+
 if __name__ == "__main__":
     unittest.main()

@@ -18,6 +18,8 @@ from .records import (
     Joined,
     Peer,
     Record,
+    RecoveryState,
+    Revocation,
     Status,
     Stream,
     VoidWork,
@@ -52,6 +54,40 @@ def peers(scope: Scope) -> Steps[list[Peer]]:
 def devices(scope: Scope) -> Steps[list[Device]]:
     """Returns the members of the space."""
     return (yield from _list(Request("GET", scope.path("devices")), Device))
+
+
+def _device_path(scope: Scope, device: str, *rest: str) -> str:
+    return scope.path("devices", device, *rest)
+
+
+def role_set(scope: Scope, device: str, role: str, recovery_key: str | None) -> Steps[Device]:
+    """Gives a device a role."""
+    body = {"role": role, "recoveryKey": recovery_key}
+    request = Request("PUT", _device_path(scope, device, "role"), body=to_json(body))
+    return Device.from_json((yield from answered(scope.keyed(request))))
+
+
+def revoked(scope: Scope, device: str, wipe: bool, recovery_key: str | None) -> Steps[Revocation]:
+    """Revokes a device."""
+    body = {"wipe": wipe, "recoveryKey": recovery_key}
+    request = Request("POST", _device_path(scope, device, "revocation"), body=to_json(body))
+    return Revocation.from_json((yield from answered(scope.keyed(request))))
+
+
+def recovery(scope: Scope) -> Steps[RecoveryState]:
+    """Returns the state of the space's recovery key."""
+    return RecoveryState.from_json((yield from answered(Request("GET", scope.path("recovery")))))
+
+
+def recovery_key_made(scope: Scope) -> Steps[str]:
+    """Returns a new recovery key, which counts once it is set."""
+    return str((yield from answered(Request("POST", scope.path("recovery"), is_repeatable=False)))["key"])
+
+
+def recovery_key_set(scope: Scope, key: str) -> Steps[RecoveryState]:
+    """Makes a key the recovery key of the space."""
+    request = Request("PUT", scope.path("recovery"), body=to_json({"recoveryKey": key}))
+    return RecoveryState.from_json((yield from answered(request)))
 
 
 def device_log_request(scope: Scope) -> Request:

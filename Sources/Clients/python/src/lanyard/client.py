@@ -29,6 +29,8 @@ from .records import (
     Invitation,
     Joined,
     Peer,
+    RecoveryState,
+    Revocation,
     Rewind,
     Status,
     Stream,
@@ -230,6 +232,33 @@ class Client:
     def devices(self) -> list[Device]:
         """Returns the members of the space."""
         return _blocking.run(self._scope.location, _node.devices(self._scope))
+
+    def set_role(self, device: str, role: str, *, recovery_key: str | None = None) -> Device:
+        """Gives a device a role, `reader`, `writer` or `admin`; one that was revoked is admitted again.
+
+        This device has to be an admin, or `recovery_key` is that of the space. `device` is best an id: a name is chosen by
+        its device.
+        """
+        return _blocking.run(self._scope.location, _node.role_set(self._scope, device, role, recovery_key))
+
+    def revoke(self, device: str, *, wipe: bool = False, recovery_key: str | None = None) -> Revocation:
+        """Revokes a device: what it writes from then on counts nowhere. With `wipe` it is told to delete what it holds.
+
+        Named and allowed as in `set_role`. Later `devices` says who has heard.
+        """
+        return _blocking.run(self._scope.location, _node.revoked(self._scope, device, wipe, recovery_key))
+
+    def recovery(self) -> RecoveryState:
+        """Says if the space has a recovery key, and since when."""
+        return _blocking.run(self._scope.location, _node.recovery(self._scope))
+
+    def new_recovery_key(self) -> str:
+        """Makes a recovery key. It counts once it is given to `set_recovery_key`: write it down before."""
+        return _blocking.run(self._scope.location, _node.recovery_key_made(self._scope))
+
+    def set_recovery_key(self, key: str) -> RecoveryState:
+        """Makes a key the recovery key of the space, for good. The agent keeps its public half only."""
+        return _blocking.run(self._scope.location, _node.recovery_key_set(self._scope, key))
 
     def device_log(self) -> Generator[TrustEntry, None, None]:
         """Yields the log of trust, in the order in which this node learned of the facts."""

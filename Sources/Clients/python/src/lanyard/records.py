@@ -169,13 +169,38 @@ class Device(Record):
     added_by: str | None = None
     added_at: str | None = None
     last_seen: str | None = None
+    heard: list[str] | None = None
+    waiting_for: list[str] | None = None
+    revoked_by: str | None = None
+    revoked_at: str | None = None
+
+
+@dataclass(frozen=True)
+class Revocation(Record):
+    """A revocation: the ids of the members that have heard of it and that have not, and whom the device let in."""
+
+    device: str
+    name: str
+    heard: list[str]
+    waiting_for: list[str]
+    also_admitted: list[Device]
+
+
+@dataclass(frozen=True)
+class RecoveryState(Record):
+    """The recovery key of the space: if there is one, since when, and which device can make it."""
+
+    exists: bool
+    created_at: str | None = None
+    founder: str | None = None
 
 
 @dataclass(frozen=True)
 class TrustEntry(Record):
     """A line of the log of trust: which device did what to which, when, and since when this node knows.
 
-    `action` is `admitted`, `returned`, `joined`, `retired`, `revoked`, `blocked` or `unblocked`. Where `in_effect` is
+    `action` is `admitted`, `returned`, `joined`, `retired`, `revoked`, `roleGiven`, `readmitted`,
+    `recoveryKeyMade`, `blocked` or `unblocked`. Where `in_effect` is
     False, `reason` says why. `at` is by the author's clock, `known_since` by this node's; None where unknown.
     """
 
@@ -189,6 +214,7 @@ class TrustEntry(Record):
     author_name: str | None = None
     device_name: str | None = None
     role: str | None = None
+    by_recovery_key: bool | None = None
     reason: str | None = None
 
 
