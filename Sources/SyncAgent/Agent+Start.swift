@@ -67,6 +67,7 @@ extension Agent {
     private static func openFiles(
         _ directory: String, _ identity: DeviceIdentity, _ version: String, _ watch: UpgradeWatch
     ) throws(AgentError) -> (SQLiteStore, BlobStore) {
+        try DataDirectory.finishWipe(directory, of: identity.deviceID)
         let store: SQLiteStore
         do throws(StoreError) {
             store = try DataDirectory.openStore(directory, identity: identity, version: version) { watch.record($0) }
