@@ -43,9 +43,17 @@ package final class Agent: Sendable {
     package let startedWallMilliseconds = WallClock.milliseconds
     private let shared = Mutex(Shared())
 
+    /// The wipe that left this data directory empty; nil if there was none.
+    package let wiped: WipeRecord?
+    /// Has an element once this device's data was deleted, and ends then: the process is to begin anew.
+    package let wipes: AsyncStream<Void>
+    private let wipesDone: AsyncStream<Void>.Continuation
+
     private struct Shared {
         var listenPort: UInt16 = 0
         var startWarnings: [Warning] = []
+        var isWiping = false
+        var isStopped = false
     }
 
     /// A condition that a person should know of, with the next step.
@@ -79,6 +87,8 @@ package final class Agent: Sendable {
         self.version = version
         device = identity.deviceID
         journal = AgentJournal(own: identity.deviceID)
+        wiped = WipeRecord.read(in: configuration.dataDirectory)
+        (wipes, wipesDone) = AsyncStream.makeStream(bufferingPolicy: .bufferingNewest(1))
         backups = BackupBoard(dataDirectory: configuration.dataDirectory, configured: configuration.backups)
         self.eventLoop = eventLoop
         self.log = log
@@ -131,9 +141,29 @@ package final class Agent: Sendable {
     /// Adds a warning that `status` shows for as long as the agent runs.
     package func addStartWarning(_ warning: Warning) { shared.withLock { $0.startWarnings.append(warning) } }
 
+    /// - Returns: false if a wipe is under way.
+    func beginWipe() -> Bool {
+        shared.withLock { shared in
+            defer { shared.isWiping = true }
+            return !shared.isWiping
+        }
+    }
+
+    func endWipe() { shared.withLock { $0.isWiping = false } }
+
+    func finishWipes() {
+        wipesDone.yield()
+        wipesDone.finish()
+    }
+
     /// Says goodbye to peers and neighbours, then closes the store. Everything acknowledged is durable already; this is
-    /// politeness, bounded well under two seconds.
+    /// politeness, bounded well under two seconds. Does nothing the second time.
     package func stop() async {
+        let wasStopped = shared.withLock { shared in
+            defer { shared.isStopped = true }
+            return shared.isStopped
+        }
+        guard !wasStopped else { return }
         eventSignal.finish()
         objectSignal.finish()
         peerSignal.finish()

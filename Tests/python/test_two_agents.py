@@ -29,6 +29,14 @@ class TwoAgentTests(AgentTestCase):
         self.assertTrue(self.home.wait(10, peers=1).in_step)
         self.assertFalse(self.home.wait(0.1, peers=2).in_step)
 
+    def test_a_ticket_gives_a_role_up_to_that_of_the_device(self) -> None:
+        for role in ("reader", "writer", "admin"):
+            self.assertEqual(self.home.invite(role=role).role, role)
+        self.assertEqual(self.home.invite().role, "writer")
+        self.assertCode("invalid_argument", lambda: self.home.invite(role="king"))
+        self.assertEqual(self.away.invite(role="reader", seconds=30).role, "reader")
+        self.assertCode("forbidden", lambda: self.away.invite(role="admin"))
+
     def test_the_log_of_trust_names_both_sides_of_the_pairing(self) -> None:
         together(self.home, self.away)
         ids = {self.home.status().device.id, self.away.status().device.id}

@@ -165,6 +165,7 @@ extension Agent {
                         "They must be more than those that are away. If the device that retired it is lost, retire it "
                         + "here, too: lanyard devices retire"))
         }
+        warnings += wipedWarnings(now)
         warnings += now.blocked.map { blockedWarning($0, now) }
         if case .refusing(let error) = storeHealth.condition {
             let reason = ControlError(agent: error, directory: configuration.dataDirectory)

@@ -80,7 +80,7 @@ extension VoidWorkEntry {
             self = entry("device")
             self.device = "\(device)"
             deviceName = name
-            self.role = role.word
+            self.role = Role(role).rawValue
         case .retirement(let device):
             self = entry("retirement")
             self.device = "\(device)"
@@ -105,22 +105,11 @@ extension VoidWorkEntry {
     private mutating func describe(_ content: TrustStatement.Content) {
         switch content {
         case .role(let device, let role, ends: _):
-            (action, self.device, self.role) = ("role", "\(device)", role.word)
+            (action, self.device, self.role) = ("role", "\(device)", Role(role).rawValue)
         case .readmission(let device, let role):
-            (action, self.device, self.role) = ("readmission", "\(device)", role.word)
+            (action, self.device, self.role) = ("readmission", "\(device)", Role(role).rawValue)
         case .revocation(let device, ends: _, wipes: _): (action, self.device) = ("revocation", "\(device)")
         case .recoveryKey: action = "recoveryKey"
-        }
-    }
-}
-
-extension MemberFact.Role {
-    /// The role's name in the control API.
-    fileprivate var word: String {
-        switch self {
-        case .reader: "reader"
-        case .writer: "writer"
-        case .admin: "admin"
         }
     }
 }

@@ -13,7 +13,9 @@ extension PeerNetwork {
         let index = sessions.count - 1
         // Ourselves, or a copy of our disk that runs elsewhere: the Hello tells which.
         if device == settings.own { return send(index, .hello(hello(to: device)), &output) }
-        guard isTrusted(device) || isHeard(device) else { return refuse(index, .notMember, detail: device.shortID, &output) }
+        guard isTrusted(device) || isHeard(device) else {
+            return refuse(index, .notMember, detail: device.shortID, &output)
+        }
         send(index, .hello(hello(to: device)), &output)
         output.counters.sessionsOpened += 1
     }

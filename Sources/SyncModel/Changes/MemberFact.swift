@@ -5,7 +5,8 @@ import Crypto
 /// The device key's own signature binds the Ed25519 signing key to the device. So no other device can give a device a signing
 /// key that is not its own.
 package struct MemberFact: Hashable, Sendable {
-    /// The rights of a member. The raw value is its number in an encoded fact; the order is that of power.
+    /// The rights of a member. The order is that of power. The raw value is its number in an encoded statement; in a fact an admin
+    /// is a writer with a flag, which versions before roles understand.
     package enum Role: UInt64, Sendable, CaseIterable, Comparable {
         case writer = 1
         case reader = 2
@@ -35,7 +36,8 @@ package struct MemberFact: Hashable, Sendable {
     package let name: String
     /// The founder that the author follows; nil in facts of versions before founders.
     package let founder: DeviceID?
-    /// Bit 0: the author joined through this device. Bit 1: a founder follows. Others are a later version's, and kept.
+    /// Bit 0: the author joined through this device. Bit 1: a founder follows. Bit 2: the device is an admin. Others are a later
+    /// version's, and kept.
     private let flags: UInt64
     /// Fields of a later version, kept byte for byte.
     package let laterFields: [UInt8]
@@ -63,13 +65,16 @@ package struct MemberFact: Hashable, Sendable {
         self.role = role
         self.name = name
         self.founder = founder
-        self.flags = founder == nil ? flags & ~Self.founderFlag : flags | Self.founderFlag
+        self.flags =
+            flags & ~Self.founderFlag & ~Self.adminFlag | (founder == nil ? 0 : Self.founderFlag)
+            | (role == .admin ? Self.adminFlag : 0)
         self.laterFields = laterFields
         device = DeviceID(subjectPublicKeyInfo: subjectPublicKeyInfo)
     }
 
     private static let hostFlag: UInt64 = 1
     private static let founderFlag: UInt64 = 2
+    private static let adminFlag: UInt64 = 4
 
     /// True if the author joined the space through this device. Such a fact answers an invitation, and is not one.
     package var isHost: Bool { flags & Self.hostFlag != 0 }
@@ -113,7 +118,7 @@ extension MemberFact {
         bytes += signingKey
         bytes.append(lengthPrefixed: binding)
         bytes += discoveryKey
-        bytes.append(varint: role.rawValue)
+        bytes.append(varint: min(role, .writer).rawValue)
         bytes.append(lengthPrefixed: name.utf8)
         if flags != 0 || !laterFields.isEmpty { bytes.append(varint: flags) }
         if let founder { bytes += founder.bytes }
@@ -129,7 +134,9 @@ extension MemberFact {
         let signingKey = try reader.skip(32)
         let binding = try reader.lengthPrefixed(upTo: Limits.bindingBytes, "member.binding")
         let discoveryKey = try reader.skip(32)
-        guard let role = Role(rawValue: try reader.varint()) else { throw .outOfRange(field: "member.role") }
+        guard let role = Role(rawValue: try reader.varint()), role != .admin else {
+            throw .outOfRange(field: "member.role")
+        }
         let name = try reader.lengthPrefixed(upTo: Limits.deviceNameBytes, "member.name")
         guard Name.isText(bytes[name]) else { throw .outOfRange(field: "member.name") }
         var flags: UInt64 = 0
@@ -137,11 +144,14 @@ extension MemberFact {
             flags = try reader.varint()
             guard flags != 0 || !reader.isAtEnd else { throw .outOfRange(field: "member.flags") }
         }
+        // A reader is no admin.
+        guard flags & Self.adminFlag == 0 || role == .writer else { throw .outOfRange(field: "member.flags") }
         var founder: DeviceID?
         if flags & Self.founderFlag != 0 { founder = DeviceID(bytes: bytes[try reader.skip(DeviceID.byteCount)]) }
         self.init(
             subjectPublicKeyInfo: Array(bytes[spki]), signingKey: Array(bytes[signingKey]),
-            binding: Array(bytes[binding]), discoveryKey: Array(bytes[discoveryKey]), role: role,
+            binding: Array(bytes[binding]), discoveryKey: Array(bytes[discoveryKey]),
+            role: flags & Self.adminFlag != 0 ? .admin : role,
             name: String(decoding: bytes[name], as: UTF8.self), founder: founder, flags: flags,
             laterFields: Array(bytes[reader.position..<range.upperBound]))
     }

@@ -40,12 +40,12 @@ package struct StateFact: Hashable, Sendable {
 /// All cuts that the sender knows, whatever the receiver holds. The changes that speak against a cut cannot be found in
 /// changes that came as state.
 package struct StateCuts: Hashable, Sendable {
-    /// `CutTable.encoded`, with at least one cut.
+    /// `CutTable.encoded`, with at least one cut or statement on roles.
     package let encoded: [UInt8]
 
     /// Nil where there are none.
     package init?(_ table: CutTable) {
-        if table.cuts.isEmpty { return nil }
+        if table.isEmpty { return nil }
         encoded = table.encoded
     }
 

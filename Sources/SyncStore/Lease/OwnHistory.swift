@@ -58,7 +58,7 @@ package struct OwnHistory: Sendable {
     package mutating func heedCuts(
         _ cuts: CutTable, isRecovery: Bool = false, faults: StoreFaults = []
     ) throws(StoreError) {
-        guard !cuts.isEmpty else { return }
+        guard !cuts.endsNothing else { return }
         let mayBegin = isRecovery && cuts.isBarred(device)
         if cuts.isAway(device), !mayBegin, !faults.contains(.beginUninvited) { throw .retired }
         if let author, cuts.end(of: author.replica) != nil { end() }

@@ -1,4 +1,4 @@
-import SyncModel
+package import SyncModel
 
 // The changes that count, and the effects of a moved cut.
 extension LogPlan {
@@ -22,8 +22,10 @@ extension LogPlan {
 
     /// Decides where retirements (cuts) end histories once these segments are applied, and what must be computed anew because
     /// of it. Called before objects are applied; costs nothing if no end moved.
+    ///
+    /// - Parameter held: the changes that were read by the ends of before; nil for all that `state` holds.
     package mutating func settleCuts(
-        on state: LogState, _ history: some CutHistory, faults: StoreFaults = []
+        on state: LogState, held: VersionVector? = nil, _ history: some CutHistory, faults: StoreFaults = []
     ) throws(StoreError) {
         guard changesCuts else { return }
         if hasNewCuts, !faults.contains(.cutAsksNobody) {
@@ -56,7 +58,7 @@ extension LogPlan {
             touched.formUnion(try history.objects(touchedBy: known.replica, within: counters))
         }
         rebuilt = faults.contains(.cutKeepsObjects) ? [] : touched.sorted()
-        try settleStrictEnds(on: state, history)
+        try settleStrictEnds(on: state, held: held ?? state.held, history)
     }
 
     /// Takes over what the sender of a state knows of cuts, and what the histories that come with it say of ours.

@@ -7,8 +7,10 @@ extension LogPlan {
     ///
     /// A drop of events that becomes void stays done: nothing tells whether the events are still in the log of every node. One
     /// that counts again is done now.
-    mutating func settleStrictEnds(on state: LogState, _ history: some CutHistory) throws(StoreError) {
-        moveStrictEnds(on: state)
+    mutating func settleStrictEnds(
+        on state: LogState, held: VersionVector, _ history: some CutHistory
+    ) throws(StoreError) {
+        moveStrictEnds(from: state.cuts, held: held)
         guard !strictEnds.ranges.isEmpty else { return }
         var collections: Set<ExactString> = []
         for (replica, counters) in strictEnds.ranges.sorted(by: { $0.key < $1.key }) {

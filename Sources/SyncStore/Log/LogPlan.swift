@@ -208,8 +208,8 @@ package struct LogPlan: Sendable {
     }
 
     /// Compares the strict ends with those of before the transaction.
-    mutating func moveStrictEnds(on state: LogState) {
-        strictEnds = StrictEndMove(from: state.cuts, to: after.cuts, held: state.held)
+    mutating func moveStrictEnds(from cuts: CutTable, held: VersionVector) {
+        strictEnds = StrictEndMove(from: cuts, to: after.cuts, held: held)
     }
 
     /// Takes over what the same transaction does to objects.

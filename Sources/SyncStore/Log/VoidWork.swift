@@ -18,12 +18,10 @@ package struct VoidChange: Sendable, Hashable {
     package let known: VersionVector
     package let wallMilliseconds: Int64
     package let reason: Reason
-    /// The counter from which on its events count nowhere, either (`CutTable.strictEnd`).
-    var strictEnd: UInt64?
 
     package enum Reason: Sendable, Hashable {
-        /// The history was cut, and everybody holds it: up to a strict end, events, schemas and settings count all the same. The
-        /// first change of a step says where its work is now.
+        /// The history was cut, and everybody holds it: events, schemas and settings count all the same. The first change of a
+        /// step says where its work is now.
         case void(mark: SyncModel.Operation.RewritingMark?)
         /// Another history of the replica took its place: the change is stored nowhere. The value holds the new places of work that
         /// was rewritten before it.
@@ -56,13 +54,13 @@ package struct VoidChange: Sendable, Hashable {
     func with(_ reason: Reason) -> VoidChange {
         VoidChange(
             replica: replica, start: start, operations: operations, known: known, wallMilliseconds: wallMilliseconds,
-            reason: reason, strictEnd: strictEnd)
+            reason: reason)
     }
 
     /// Splits a change for rewriting. A rewritten change is longer: each of its operations may have to say what its author
     /// had seen. So a change of many operations may have to become several.
     static func pieces(
-        of view: ChangeView, in segment: Segment, known: VersionVector, _ reason: Reason, strictEnd: UInt64? = nil
+        of view: ChangeView, in segment: Segment, known: VersionVector, _ reason: Reason
     ) -> [VoidChange] {
         let operations = Change(view, in: segment.bytes).operations
         let knownBytes = known.entries.count * (ReplicaID.byteCount + 10)
@@ -72,7 +70,7 @@ package struct VoidChange: Sendable, Hashable {
             defer { start += operations.reduce(0) { $0 + $1.span } }
             return VoidChange(
                 replica: segment.replica, start: start, operations: operations, known: known,
-                wallMilliseconds: view.wallMilliseconds, reason: reason, strictEnd: strictEnd)
+                wallMilliseconds: view.wallMilliseconds, reason: reason)
         }
     }
 }
@@ -85,7 +83,6 @@ struct VoidWork {
     let replica: ReplicaID
     let start: UInt64
     let end: UInt64
-    private let strictEnd: UInt64?
     /// The context at the first change of that history.
     private let beginning: [(start: UInt64, moved: [VersionVector.Entry])]
 
@@ -129,7 +126,6 @@ struct VoidWork {
         self.replica = replica
         self.start = start
         self.end = end
-        strictEnd = state.cuts.strictEnd(of: replica)
         beginning = state.firsts.beginning(of: replica)
     }
 
@@ -145,8 +141,7 @@ struct VoidWork {
             while !reader.isAtEnd, changes.count < limit, let view = try? ChangeView(&reader), view.start < end {
                 var known = VersionVector([VersionVector.Entry(replica: replica, next: view.start)])
                 for step in steps where step.start <= view.start { known.join(VersionVector(step.moved)) }
-                changes += VoidChange.pieces(
-                    of: view, in: segment, known: known, .void(mark: nil), strictEnd: strictEnd)
+                changes += VoidChange.pieces(of: view, in: segment, known: known, .void(mark: nil))
             }
         }
         guard let last = changes.last else { return [] }

@@ -3,8 +3,7 @@ import SyncModel
 // Work of a history that does not count, written again as the same device's new operations.
 extension ObjectPlan {
     /// Each operation takes as many counters as it had. What would say nothing now is void: events, schemas and settings of a
-    /// history that was cut had counted all along, and of an object that is gone the edit is listed. Beyond a strict end events
-    /// are written again, and schemas and settings are not: they would replace what others set meanwhile.
+    /// history that was cut had counted all along, and of an object that is gone the edit is listed.
     ///
     /// - Returns: false where something of what was taken back would count nowhere: its author is not let in yet by whose work it
     ///   is on. The change is to be taken back then.
@@ -107,8 +106,7 @@ extension ObjectPlan {
         // What it stands beside is done again, too.
         case .acceptWork: return operation
         // A mark says of what stands behind it, counter by counter: so it does here.
-        case .editSchema, .setStream, .markRewriting: return isTakenBack ? operation : nil
-        case .appendEvent: return isTakenBack || old.strictEnd.map { dot.counter >= $0 } ?? false ? operation : nil
+        case .appendEvent, .editSchema, .setStream, .markRewriting: return isTakenBack ? operation : nil
         case .cut(let fact): return isTakenBack ? cutAgain(fact) : nil
         case .dropEvents(let drop):
             let events = drop.events.within(known)

@@ -287,7 +287,7 @@ package struct ObjectPlan: Sendable {
         case .unknownLife:
             counts.lateOperations += 1
             // The life may be one that a cut took, and that a membership fact brings back.
-            if !cuts.isEmpty { try recordVoid(key, change.origin.dot, reading) }
+            if !cuts.endsNothing { try recordVoid(key, change.origin.dot, reading) }
         case .void, .repeated: return
         }
     }

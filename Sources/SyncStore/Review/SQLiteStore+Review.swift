@@ -102,7 +102,8 @@ extension ObjectRows {
         ) { row throws(StoreError) in
             guard let replica = ReplicaID(bytes: row.blob(0)) else { throw .corrupt(detail: "a replica is none") }
             // Others write as they like; what they say of acceptance does not count.
-            guard replica.device != device, cuts.verdicts?.roles[replica.device] == .admin else { return true }
+            let isAdmin = cuts.verdicts.map { $0.roles[replica.device] == .admin } ?? true
+            guard replica.device != device, isAdmin else { return true }
             let bytes = row.blob(1)
             var reader = ByteReader(bytes)
             while !reader.isAtEnd, let view = try? ChangeView(&reader) {

@@ -56,6 +56,10 @@ struct Derivation {
         }
         state.objectPosition = position ?? 0
         let strictEnds = try rows.strictEnds()
+        // Statements of the recovery key may have come apart from the histories that they stand in.
+        for row in try rows.cuts(MemberFacts()).trust.rows {
+            _ = state.cuts.record(PlacedStatement(dot: row.dot, statement: row.statement), members: state.members)
+        }
         try empty()
         var batch: [(VerifiedSegment, Int64)] = []
         var byteCount = 0
@@ -82,6 +86,7 @@ struct Derivation {
             (batch, byteCount) = ([], 0)
         }
         try derive(batch, &state)
+        if !state.cuts.isEmpty { try rows.write(state.cuts, isIncomplete: state.isIncomplete) }
         try settleStrictEnds(state, before: strictEnds)
         try AttachmentRows(rows).releaseUnneeded()
         try rows.access.run(

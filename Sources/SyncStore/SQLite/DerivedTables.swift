@@ -22,7 +22,11 @@ struct DerivedTables {
         }
         var state = try checkedState()
         if state.founder == nil {
-            state.founder = try rows.access.transaction { _ throws(StoreError) in try rows.findFounder(of: device) }
+            state = try rows.access.transaction { [state] _ throws(StoreError) in
+                var state = state
+                _ = try rows.followFounder(of: device, &state, ObjectRows(rows), at: 0)
+                return state
+            }
         }
         let trust = TrustRows(rows)
         if try trust.isFillingDue {

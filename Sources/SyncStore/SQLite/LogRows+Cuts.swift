@@ -15,11 +15,15 @@ extension LogRows: CutHistory {
         } == 1
     }
 
+    /// With the strict ends by which the tables are filled: the law judges once the table knows which founder to follow.
     func cuts(_ members: MemberFacts) throws(StoreError) -> CutTable {
         let bytes = try cutBytes()
-        do { return try CutTable(encoded: bytes, members: members) } catch {
+        var cuts: CutTable
+        do { cuts = try CutTable(encoded: bytes, members: members) } catch {
             throw .corrupt(detail: "the cuts do not read back")
         }
+        cuts.record(strictEnds: try strictEnds(), members: members)
+        return cuts
     }
 
     /// Returns the strict ends of the held replicas that have one (`CutTable.strictEnd`).

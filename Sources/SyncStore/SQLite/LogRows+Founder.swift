@@ -4,7 +4,8 @@ import SyncModel
 extension LogRows {
     /// Reads by which founder and recovery key roles are judged.
     func readFounding(into state: inout LogState) throws(StoreError) {
-        let founding = try access.first("SELECT own, founder, recovery_key FROM space WHERE id = ?", .integer(spaceRow)) {
+        let founding = try access.first("SELECT own, founder, recovery_key FROM space WHERE id = ?", .integer(spaceRow))
+        {
             row throws(StoreError) in
             func device(_ column: Int32) throws(StoreError) -> DeviceID? {
                 if row.isNull(column) { return nil }

@@ -1,3 +1,4 @@
+import Synchronization
 package import SyncModel
 
 extension SQLiteStore {

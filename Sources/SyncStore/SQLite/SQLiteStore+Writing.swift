@@ -64,7 +64,8 @@ extension SQLiteStore {
             if !faults.contains(.answersKeptLater) { try AnsweredWriteRows(access: access).write(planned.answers) }
             if !planned.log.entries.isEmpty { try rows.remember(planned.author, before: before) }
             if let founder = planned.log.after.founder, founder != founderBefore { try rows.write(founder: founder) }
-            let settled = try settleStrictEnds(behind: planned.log, on: state, objects, wallMilliseconds)
+            let settled = try rows.settleStrictEnds(
+                from: state.cuts, of: state.held, to: planned.log.after, objects, at: wallMilliseconds, faults: faults)
             return (planned, settled)
         }
         guard planned.writesAnything else { return planned.result }
@@ -79,7 +80,7 @@ extension SQLiteStore {
             writing.own.committed(planned.author, sealed: writing.tail?.sealedTip)
         }
         publish(writing)
-        return settled.map { planned.result.settled(by: $0) } ?? planned.result
+        return planned.result.settled(by: settled)
     }
 
     /// Applies verified segments in one transaction, in the order given: each begins at its replica's tip and its
@@ -113,10 +114,12 @@ extension SQLiteStore {
             return plan.commit.serving(writing.takeUnserved(), andOwn: true)
         }
         let (hot, own) = (writing.hot, writing.own.device)
-        plan = try write(&writing) { access throws(StoreError) in
+        let settled: LogPlan?
+        (plan, settled) = try write(&writing) { access throws(StoreError) in
             let rows = try spaceRows(access)
             let objects = ObjectRows(rows, hot: hot)
             var plan = plan
+            var settled: LogPlan?
             try plan.settleCuts(on: state, rows, faults: faults)
             let planned = try plan.applyObjects(on: state, objects, faults: faults.model)
             let streams = try plan.applyStreams(on: state, StreamRows(rows))
@@ -124,10 +127,11 @@ extension SQLiteStore {
             try TrustRows(rows).record(plan.trust, at: wallMilliseconds)
             try StreamRows(rows).write(streams)
             if plan.after.founder == nil, plan.entries.contains(where: { !$0.scan.additions.isEmpty }) {
-                plan.after.founder = try rows.findFounder(of: own)
+                settled = try rows.followFounder(of: own, &plan.after, objects, at: wallMilliseconds)
+                plan.changesCuts = plan.after.cuts != state.cuts
             }
             if !waiting.isEmpty { try rows.releaseHeldBack(upTo: plan.after.held) }
-            return plan
+            return (plan, settled)
         }
         if !waiting.isEmpty {
             writing.holdsBack = try readLog(space) { rows throws(StoreError) in try rows.holdsBack() } ?? true
@@ -136,7 +140,8 @@ extension SQLiteStore {
         if !plan.commit.additions.isEmpty { writing.guests = nil }
         writing.own.applied(plan)
         publish(writing)
-        return plan.commit.serving(writing.takeUnserved(), andOwn: true)
+        let commit = settled.map { plan.commit.settled(by: $0) } ?? plan.commit
+        return commit.serving(writing.takeUnserved(), andOwn: true)
     }
 
     // Open and sealed

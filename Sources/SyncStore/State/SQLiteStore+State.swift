@@ -141,9 +141,13 @@ extension SQLiteStore {
                     rows, ObjectRows(rows, hot: hot), on: state, judging: strictEnds, at: wallMilliseconds,
                     faults: faults)
                 try join.run(reached)
-                var after = join.state
-                if after.founder == nil { after.founder = try rows.findFounder(of: own) }
-                return (after, join.commit)
+                var (after, commit) = (join.state, join.commit)
+                guard after.founder == nil else { return (after, commit) }
+                let settled = try rows.followFounder(
+                    of: own, &after, ObjectRows(rows, hot: hot), at: wallMilliseconds)
+                if let settled { commit = commit.settled(by: settled) }
+                commit.cuts = after.cuts == state.cuts ? nil : after.cuts
+                return (after, commit)
             }
             writing.log = after
             writing.own.joined(after)

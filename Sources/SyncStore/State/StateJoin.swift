@@ -151,8 +151,13 @@ struct StateJoin {
         do throws(CodecError) { if let cuts { known = try cuts.table(members.held(at: theirs)) } } catch {
             throw .refused(.malformed(error))
         }
+        // Both are judged alike: by the founder that is followed here.
+        known.follow(
+            state.cuts.founder, recoveryKey: state.cuts.recoveryKey, in: state.space, members: members.held(at: theirs))
         if let strictEnds { known.record(strictEnds: strictEnds, members: members.held(at: theirs)) }
-        if known.isEmpty, state.cuts.isEmpty { return true }
+        var joined = state.cuts
+        joined.join(known, members: members)
+        if known.endsNothing, state.cuts.endsNothing, joined.endsNothing { return true }
         var plan = try settled(known, tips, members)
         let agrees = known.agrees(with: plan.after.cuts, on: theirs) || faults.contains(.stateIgnoresCuts)
         // The rows alone: histories that stay the sender's speak for nothing here, or two that hold the same would differ.

@@ -87,6 +87,16 @@ struct Desk {
         for entry in other.log where !held.covers(entry.origin.dot) { take(entry) }
     }
 
+    /// Holds what the other wrote from this counter on, of which it counts nothing: the other was revoked.
+    mutating func hold(_ other: Desk, from end: UInt64) {
+        for entry in other.log where entry.origin.dot.replica == other.replica && !held.covers(entry.origin.dot) {
+            guard entry.origin.dot.counter >= end else { continue }
+            held.advance(other.replica, to: entry.origin.dot.counter + entry.operation.span)
+            stamp = max(stamp, entry.origin.stamp)
+            log.append(entry)
+        }
+    }
+
     // MARK: Reading
 
     var reading: ObjectReading { ObjectReading(object, schema: schema) { _ in true } }

@@ -257,6 +257,13 @@ private struct Example {
                         stream: "lights",
                         events: DroppedEvents(before: known, but: [Dot(replica: other, counter: 12)])))
             ),
+            (
+                "accept_work",
+                .acceptWork(
+                    Operation.AcceptedWork(
+                        object: object, device: other.device,
+                        stretches: [Operation.AcceptedWork.Stretch(incarnation: 9, start: 300, end: 302)]))
+            ),
         ]
     }
 

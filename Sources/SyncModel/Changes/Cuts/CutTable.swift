@@ -58,7 +58,7 @@ package struct CutTable: Hashable, Sendable {
     /// Roles, and ends that concern every operation; nil while every add-fact counts and none admits a reader. Derived from
     /// the other properties, as `ends` is.
     package private(set) var verdicts: TrustVerdicts?
-    /// Ends that a test gives in place of the law's.
+    /// The strict ends by which a store filled its tables, or that a test gives. Where the law judges they are none.
     package private(set) var strictEnds: [ReplicaID: UInt64] = [:]
     /// The cuts that hold, and how far beyond their own ends histories are kept.
     private var ends = Ends()
@@ -82,6 +82,10 @@ package struct CutTable: Hashable, Sendable {
     /// True if nothing was retired, and there is no statement on roles.
     package var isEmpty: Bool { cuts.isEmpty && trust.isEmpty }
 
+    /// True if no operation can be void. Add-facts alone can end histories: a device that was admitted as a reader writes nothing
+    /// that counts.
+    package var endsNothing: Bool { isEmpty && verdicts == nil && strictEnds.isEmpty }
+
     /// Judges roles as nodes do that follow this founder.
     ///
     /// - Parameter recoveryKey: the one that this node knows already.
@@ -104,6 +108,7 @@ package struct CutTable: Hashable, Sendable {
             verdicts = TrustVerdicts(
                 trust, additions.map { TrustLaw.Addition(device: $0.device, role: $0.role, dot: $0.dot) },
                 founder: founder, key: recoveryKey, space: space)
+            strictEnds = [:]
         } else {
             verdicts = nil
         }

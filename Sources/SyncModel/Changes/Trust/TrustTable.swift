@@ -76,7 +76,9 @@ package struct TrustTable: Hashable, Sendable {
     /// The recovery keys that the founder named; by dot.
     func recoveryKeys(of founder: DeviceID) -> [[UInt8]] {
         rows.compactMap { row in
-            guard row.dot.replica.device == founder, case .recoveryKey(let key) = row.statement.content else { return nil }
+            guard row.dot.replica.device == founder, case .recoveryKey(let key) = row.statement.content else {
+                return nil
+            }
             return key
         }
     }
@@ -100,7 +102,9 @@ package struct TrustTable: Hashable, Sendable {
         for start in other.starts { insert(start) }
     }
 
-    private mutating func insert(_ row: Row) { rows.insert(row, at: rows.firstIndex { row.dot < $0.dot } ?? rows.count) }
+    private mutating func insert(_ row: Row) {
+        rows.insert(row, at: rows.firstIndex { row.dot < $0.dot } ?? rows.count)
+    }
 
     private mutating func insert(_ start: Start) {
         let index = starts.firstIndex { !($0 < start) } ?? starts.count
