@@ -168,7 +168,8 @@ let package = Package(
             ],
             swiftSettings: tests),
         .testTarget(
-            name: "SimulatorTests", dependencies: ["SyncSimulator", "SyncModel", "SyncStore"], swiftSettings: tests),
+            name: "SimulatorTests", dependencies: ["SyncSimulator", "SyncModel", "SyncStore", "LawHistories"],
+            swiftSettings: tests),
         // What replicated values should show, from their bare operations: imports nothing, so it cannot lean on what it
         // judges. With what makes histories plain for it, it judges what the simulator's nodes show, too.
         .target(name: "ReferenceModels", path: "Tests/ReferenceModels", swiftSettings: pure),

@@ -2,25 +2,32 @@ package import LawHistories
 package import SyncModel
 
 /// A disk that was put back: its device had acknowledged what it then did not hold, and others may have forgotten it.
-struct Forgetting {
+package struct Forgetting {
     let device: DeviceID
     /// The changes that the disk holds now.
     let now: VersionVector
     /// The changes that others held: a node does not forget what is not there.
     let elsewhere: VersionVector
 
+    package init(device: DeviceID, now: VersionVector, elsewhere: VersionVector) {
+        (self.device, self.now, self.elsewhere) = (device, now, elsewhere)
+    }
+
     private func concerns(_ deletion: DeletionRules.Entry) -> Bool {
         elsewhere.covers(deletion.dot) && !now.covers(deletion.dot)
     }
 
+    /// True only for what is concurrent with the deletion: a node that has forgotten a deletion had taken it, and
+    /// before it all that its author had seen.
     private func isBlind(_ entry: DeletionRules.Entry, to deletion: DeletionRules.Entry) -> Bool {
-        entry.dot.replica.device == device && !now.covers(entry.dot) && !entry.origin.knows(deletion.dot)
+        entry.dot.replica.device == device && !now.covers(entry.dot) && entry != deletion
+            && !entry.origin.knows(deletion.dot) && !deletion.origin.knows(entry.dot)
     }
 
     /// Returns the device's writes on an object that did not know a deletion of it that the device had held. A node that has
     /// forgotten the deletion can only drop them (ARCHITECTURE.md, "Deletions are forgotten"); a node that has not judges by
     /// it.
-    func blind(in entries: [DeletionRules.Entry]) -> Set<DeletionRules.Entry> {
+    package func blind(in entries: [DeletionRules.Entry]) -> Set<DeletionRules.Entry> {
         let deletions = entries.filter { entry in
             if case .delete = entry.step { concerns(entry) } else { false }
         }
