@@ -51,6 +51,12 @@ extension Commit {
 }
 
 extension AppendResult {
+    func judged(by cuts: CutTable) -> AppendResult {
+        var commit = commit
+        commit.cuts = cuts
+        return AppendResult(commit: commit, outcomes: outcomes)
+    }
+
     func settled(by plan: LogPlan?) -> AppendResult {
         plan.map { AppendResult(commit: commit.settled(by: $0), outcomes: outcomes) } ?? self
     }
