@@ -169,7 +169,8 @@ extension PeerNetwork {
         let reasons = member(device)?.reasons ?? []
         output.emit(.report(.refused(device, .revoked, detail: device.shortID)))
         let message = reasons.first.map { "by \($0.dot.replica.device.shortID)" } ?? "no member's word admits it"
-        close(index, .revoked, detail: message, statements: reasons + statements, &output)
+        let others = statements.filter { !reasons.contains($0) }
+        close(index, .revoked, detail: message, statements: reasons + others, &output)
     }
 
     mutating func bar(_ id: ConnectionID, _ output: inout StepOutput) {
