@@ -1,5 +1,6 @@
 import SyncCore
 import SyncModel
+import SyncSimulator
 import SyncStore
 import Testing
 
