@@ -68,6 +68,8 @@ package struct TrustLaw {
     package init(_ table: TrustTable, _ additions: [Addition], founder: DeviceID, key: [UInt8]?, space: SpaceID) {
         self.founder = founder
         self.additions = additions
+        // A member may write statements without end that have no effect. They cost nothing from here on.
+        let table = Self.withoutIdle(table, additions, founder: founder, key: key, space: space)
         let knownCounts = Dictionary(
             uniqueKeysWithValues: table.rows.map { row in
                 (row.dot, table.rows.count { row.knows.covers($0.dot) })
@@ -78,10 +80,8 @@ package struct TrustLaw {
         }
         self.knownCounts = rows.map { knownCounts[$0.dot] ?? 0 }
         starts = Dictionary(grouping: table.starts, by: \.replica).mapValues { $0.map(\.statement) }
-        isRecovery = rows.map { row in
-            guard row.statement.isRecovery, let key else { return false }
-            return row.statement.isSigned(by: key, at: row.dot, in: space)
-        }
+        // The others are left out above.
+        isRecovery = rows.map(\.statement.isRecovery)
         rowsByDevice = Dictionary(grouping: rows.indices.filter { [rows] in rows[$0].statement.device != nil }) {
             [rows] in rows[$0].statement.device!
         }
