@@ -33,8 +33,8 @@ extension SpaceMachine {
     private func isUndone(_ placed: PlacedStatement) -> Bool {
         if cuts.trust.row(at: placed.dot) != nil, !cuts.isRevoked(settings.own) { return true }
         return cuts.trust.rows.contains { row in
-            guard case .readmission(settings.own, _) = row.statement.content else { return false }
-            return row.knows.covers(placed.dot) && cuts.verdicts?.counting.contains(row.dot) ?? false
+            row.statement.isReadmission && row.statement.device == settings.own && row.knows.covers(placed.dot)
+                && cuts.verdicts?.counting.contains(row.dot) ?? false
         }
     }
 

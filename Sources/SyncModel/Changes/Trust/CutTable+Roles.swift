@@ -1,10 +1,11 @@
 extension CutTable {
     /// Returns the role of a device by the law; nil if it is no member. While the law does not tell, the founder is an admin,
-    /// and any other member has the role of the fact about it that holds.
+    /// and any other member has the role of the fact about it that holds, but is no admin: any member can write a fact that
+    /// makes an accomplice one.
     package func role(of device: DeviceID, in membership: Membership) -> MemberFact.Role? {
         if let role = verdicts?.roles[device] { return role }
         guard let member = membership[device], !isBarred(device) else { return nil }
-        return device == founder ? .admin : member.fact.role
+        return device == founder ? .admin : min(member.fact.role, .writer)
     }
 
     /// The statement that made the recovery key of the space; nil if there is none, or it is not known here.
