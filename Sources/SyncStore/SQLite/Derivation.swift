@@ -30,8 +30,11 @@ struct Derivation {
             ) { row throws(StoreError) in row.integer(0) }
             if residue != nil { return false }
             let done = try done
-            let isUnderstood = try done == Self.version || done == Self.withoutStatements && !rows.holdsStatements()
-            return try !isUnderstood || CutTable.holdsStrictCut(encoded: rows.cutBytes())
+            if done != Self.version {
+                guard done == Self.withoutStatements else { return true }
+                if try rows.holdsStatements() { return true }
+            }
+            return CutTable.holdsStrictCut(encoded: try rows.cutBytes())
         }
     }
 
