@@ -24,17 +24,18 @@ import Testing
 
     /// Says goodbye to the core with the statement.
     /// - Parameters:
-    ///   - admin: a device that device 2, a writer, calls an admin.
+    ///   - admin: a device that is called an admin.
+    ///   - host: the device that calls it one; 2 is a writer.
     ///   - known: statements that the core knows, each with all before it.
     /// - Returns: what the core is to be wiped for.
-    private func wipes(_ statement: PlacedStatement, admin: Int? = nil, known: [PlacedStatement] = [])
+    private func wipes(_ statement: PlacedStatement, admin: Int? = nil, by host: Int = 2, known: [PlacedStatement] = [])
         -> [PlacedStatement]
     {
         var members = MemberFacts()
         members.add(Self.devices[1].id, role: .writer, at: dot(0, 0))
         members.add(Self.devices[0].id, role: .writer, at: dot(1, 0))
         members.add(Self.devices[2].id, role: .writer, at: dot(1, 1))
-        if let admin { members.add(Self.devices[admin].id, role: .admin, at: dot(2, 0)) }
+        if let admin { members.add(Self.devices[admin].id, role: .admin, at: dot(host, 3)) }
         var cuts = CutTable()
         cuts.follow(Self.devices[1].id, recoveryKey: nil, in: .home, members: members)
         for placed in known {
@@ -49,7 +50,8 @@ import Testing
             let added = MemberFact(
                 subjectPublicKeyInfo: fact.subjectPublicKeyInfo, signingKey: fact.signingKey, binding: fact.binding,
                 discoveryKey: fact.discoveryKey, role: device == admin ? .admin : .writer, name: fact.name)
-            _ = membership.add(.init(author: Self.devices[0].id, fact: added, wallMilliseconds: 0))
+            let author = Self.devices[device == admin ? host : 0].id
+            _ = membership.add(.init(author: author, fact: added, wallMilliseconds: 0))
         }
         talk.core = AgentCore(
             configuration: talk.core.configuration, space: .home, membership: membership, tips: [],
@@ -68,6 +70,7 @@ import Testing
         #expect(wipes(revocation(by: 2)).isEmpty)
         #expect(wipes(revocation(by: 3)).isEmpty)
         #expect(wipes(revocation(by: 3), admin: 3).isEmpty)
+        #expect(wipes(revocation(by: 3), admin: 3, by: 1) == [revocation(by: 3)], "the founder made it one")
     }
 
     @Test func `a revocation with another signature wipes nothing`() {
