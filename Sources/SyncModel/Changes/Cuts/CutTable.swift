@@ -103,11 +103,14 @@ package struct CutTable: Hashable, Sendable {
 
     private mutating func derive(_ members: MemberFacts) {
         let additions = members.additions
-        if recoveryKey == nil, let founder { recoveryKey = trust.recoveryKeys(of: founder).first }
         if let founder, !trust.isEmpty || additions.contains(where: { $0.role == .reader }) {
-            verdicts = TrustVerdicts(
-                trust, additions.map { TrustLaw.Addition(device: $0.device, role: $0.role, dot: $0.dot) },
-                founder: founder, key: recoveryKey, space: space)
+            let additions = additions.map { TrustLaw.Addition(device: $0.device, role: $0.role, dot: $0.dot) }
+            var verdicts = TrustVerdicts(trust, additions, founder: founder, key: recoveryKey, space: space)
+            if recoveryKey == nil, let key = verdicts.recoveryKey {
+                recoveryKey = key
+                verdicts = TrustVerdicts(trust, additions, founder: founder, key: key, space: space)
+            }
+            self.verdicts = verdicts
             strictEnds = [:]
         } else {
             verdicts = nil

@@ -95,4 +95,30 @@ import Testing
         #expect(law(table).rows.isEmpty, "without a key nothing is the key's")
         #expect(law(table, key: key).role(of: devices[1].id) == .admin)
     }
+
+    @Test func `a founder that was revoked names no recovery key, and one before that stays`() {
+        func key(_ keyIsFirst: Bool) -> [UInt8]? {
+            var members = MemberFacts()
+            members.add(devices[1].id, role: .admin, at: dot(1, 0))
+            var cuts = CutTable()
+            cuts.follow(devices[0].id, recoveryKey: nil, in: space, members: members)
+            let end = TrustStatement.End(incarnation: 1, end: 3)
+            let revocation = statement(.revocation(devices[0].id, ends: [end], wipes: false), by: 2, at: 0)
+            let named = keyIsFirst ? dot(1, 2) : Dot(replica: devices[0].replica(7), counter: 0)
+            let key = TrustStatement(
+                .recoveryKey([UInt8](repeating: 9, count: 32)), by: .author, at: named, in: space,
+                sign: devices[0].sign)
+            let known = VersionVector([VersionVector.Entry(replica: dot(1, 0).replica, next: 3)])
+            let said: [(dot: Dot, statement: TrustStatement, context: VersionVector)] = [
+                (dot(2, 0), revocation, known), (named, key, VersionVector()),
+            ]
+            for (dot, statement, context) in keyIsFirst ? said.reversed() : said {
+                _ = cuts.record(dot, context: context, [(dot: dot, says: .trust(statement))], members: members)
+            }
+            #expect(cuts.isRevoked(devices[0].id))
+            return cuts.recoveryKey
+        }
+        #expect(key(false) == nil)
+        #expect(key(true) == [UInt8](repeating: 9, count: 32))
+    }
 }
