@@ -55,7 +55,7 @@ package struct CutTable: Hashable, Sendable {
     /// founder's disk could name another. Nil if there is none.
     package private(set) var recoveryKey: [UInt8]?
     private var space = SpaceID.home
-    /// Roles, and ends that concern every operation; nil while every add-fact counts and none admits a reader. Derived from
+    /// Roles, and ends that concern every operation; nil while there is no statement and no add-fact admits a reader. Derived from
     /// the other properties, as `ends` is.
     package private(set) var verdicts: TrustVerdicts?
     /// The strict ends by which a store filled its tables, or that a test gives. Where the law judges they are none.
@@ -103,11 +103,14 @@ package struct CutTable: Hashable, Sendable {
 
     private mutating func derive(_ members: MemberFacts) {
         let additions = members.additions
-        if recoveryKey == nil, let founder { recoveryKey = trust.recoveryKeys(of: founder).first }
         if let founder, !trust.isEmpty || additions.contains(where: { $0.role == .reader }) {
-            verdicts = TrustVerdicts(
-                trust, additions.map { TrustLaw.Addition(device: $0.device, role: $0.role, dot: $0.dot) },
-                founder: founder, key: recoveryKey, space: space)
+            let additions = additions.map { TrustLaw.Addition(device: $0.device, role: $0.role, dot: $0.dot) }
+            var verdicts = TrustVerdicts(trust, additions, founder: founder, key: recoveryKey, space: space)
+            if recoveryKey == nil, let key = verdicts.recoveryKey {
+                recoveryKey = key
+                verdicts = TrustVerdicts(trust, additions, founder: founder, key: key, space: space)
+            }
+            self.verdicts = verdicts
             strictEnds = [:]
         } else {
             verdicts = nil
