@@ -24,7 +24,7 @@ extension SpaceMachine {
             ownRevocation = placed
             if wipes { step.emit(.wipe(placed)) }
         }
-        if !news.isEmpty { step.emit(.takeStatements(news)) }
+        if !news.isEmpty, !settings.faults.contains(.ignoreStatements) { step.emit(.takeStatements(news)) }
     }
 
     private func isRecovery(_ placed: PlacedStatement) -> Bool {

@@ -21,7 +21,7 @@ extension World {
         let state: StoreState
         do throws(StoreError) {
             store = try nodes[node].disk.open(
-                device, leases: nodes[node].leases, faults: bug?.store ?? [], incarnations: { incarnations.next() })
+                device, leases: nodes[node].leases, faults: storeFaults(of: node), incarnations: { incarnations.next() })
             state = try store.state()
             try changes?.addFound(in: store, of: device.id)
         } catch {
@@ -29,7 +29,7 @@ extension World {
         }
         nodes[node].store = store
         nodes[node].states = SimulatedStates()
-        check { $0.started(node: node, digest: state.digest) }
+        if !isOutlaw(node) { check { $0.started(node: node, digest: state.digest) } }
         nodes[node].durable = VersionVector(
             state.tips.map { VersionVector.Entry(replica: $0.replica, next: $0.tip.next) })
         var membership = Membership(own: device.fact, sinceMilliseconds: 0)
@@ -92,7 +92,7 @@ extension World {
         // Moved out and back: a copy of a core costs more than most of its steps.
         guard failure == nil, var core = nodes[node].core.take() else { return }
         let effects = core.step(input, at: Tick(nanoseconds: now))
-        check(node, core)
+        if !isOutlaw(node) { check(node, core) }
         nodes[node].core = consume core
         perform(node, effects)
         planWake(node)
@@ -151,6 +151,7 @@ extension World {
             case .trust(let devices, let heard):
                 nodes[node].trusted = devices
                 nodes[node].heard = heard
+                checkTrusted(node)
             case .remember(let endpoint, let device):
                 let address = PeerAddress(
                     host: endpoint.host, port: endpoint.port, device: device, isStatic: false,
@@ -204,7 +205,7 @@ extension World {
         let isEmpty = commit.segments.isEmpty
         if !isEmpty {
             recordCommit(node, commit)
-            check { $0.sealed(node: node, before: before, after: commit.digest) }
+            if !isOutlaw(node) { check { $0.sealed(node: node, before: before, after: commit.digest) } }
         }
         let answer = Event.input(
             node: node, generation: nodes[node].generation, .sealed(StoreChange(commit)))
@@ -216,7 +217,7 @@ extension World {
     mutating func commit(_ node: Int, _ writes: [LocalWrite]) -> Bool {
         guard let store = nodes[node].store else { return false }
         guard let result = try? store.append(writes, wallMilliseconds: wall(node)) else { return false }
-        if let cuts = try? store.logState().cuts, cuts.isAway(nodes[node].device.id) {
+        if !writes.isStatement, let cuts = try? store.logState().cuts, cuts.isAway(nodes[node].device.id) {
             fail("retired devices write nothing", "node \(node) wrote, and holds that it is retired")
         }
         recordCommit(node, result.commit)
@@ -228,7 +229,7 @@ extension World {
 
     mutating func recordCommit(_ node: Int, _ commit: Commit) {
         let before = nodes[node].durable
-        check { $0.committed(node: node, digest: commit.digest) }
+        if !isOutlaw(node) { check { $0.committed(node: node, digest: commit.digest) } }
         check { $0.committed(node: node, commit.segments, before: before) }
         if let store = nodes[node].store { changes?.add(commit.segments, from: store) }
         for verified in commit.segments {

@@ -61,6 +61,9 @@ package struct LogState: Sendable, Equatable {
         follow()
     }
 
+    /// Judges roles with planted bugs.
+    mutating func plant(_ faults: TrustFaults) { cuts.plant(faults, on: own, members: members) }
+
     /// Takes note that the device joins through a host.
     mutating func recordHost() {
         guard !hasHost else { return }

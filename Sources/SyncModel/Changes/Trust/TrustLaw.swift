@@ -45,6 +45,7 @@ package struct TrustLaw {
     }
 
     let founder: DeviceID
+    private let faults: TrustFaults
     /// The past comes first; the order of the others does not matter.
     package let rows: [TrustTable.Row]
     let additions: [Addition]
@@ -63,8 +64,11 @@ package struct TrustLaw {
     private var unended = Grants()
 
     /// - Parameter key: the public recovery key.
-    package init(_ table: TrustTable, _ additions: [Addition], founder: DeviceID, key: [UInt8]?, space: SpaceID) {
+    package init(_ table: TrustTable, _ additions: [Addition], founder: DeviceID, key: [UInt8]?, space: SpaceID,
+        faults: TrustFaults = []
+    ) {
         self.founder = founder
+        self.faults = faults
         self.additions = additions
         let knownCounts = Dictionary(
             uniqueKeysWithValues: table.rows.map { row in
@@ -192,6 +196,7 @@ package struct TrustLaw {
             isMoving = false
             additions.removeAll { index in
                 let addition = self.additions[index]
+                let ends = faults.contains(.countVoidAdditions) ? [] : ends
                 guard isGranted(addition.dot, needs: addition.needed, ends, grants, by: grants) else { return false }
                 grants.additions.insert(index)
                 isMoving = true

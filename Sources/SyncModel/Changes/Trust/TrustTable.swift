@@ -34,6 +34,14 @@ package struct TrustTable: Hashable, Sendable {
 
     package func row(at dot: Dot) -> Row? { rows.first { $0.dot == dot } }
 
+    /// Returns the table without what was stated on the role of a device.
+    func withoutStatements(about device: DeviceID) -> TrustTable {
+        var table = self
+        table.rows.removeAll { $0.statement.device == device }
+        table.starts.removeAll { $0.replica.device == device }
+        return table
+    }
+
     /// Returns all statements and these add-facts, of each history all before the counter.
     package func known(with additions: some Sequence<Dot>) -> VersionVector {
         VersionVector(

@@ -20,9 +20,10 @@ package struct TrustVerdicts: Hashable, Sendable {
 
     /// - Parameter founder: the device whose space this node is in.
     init(
-        _ table: TrustTable, _ additions: [TrustLaw.Addition], founder: DeviceID, key: [UInt8]?, space: SpaceID
+        _ table: TrustTable, _ additions: [TrustLaw.Addition], founder: DeviceID, key: [UInt8]?, space: SpaceID,
+        faults: TrustFaults = []
     ) {
-        let law = TrustLaw(table, additions, founder: founder, key: key, space: space)
+        let law = TrustLaw(table, additions, founder: founder, key: key, space: space, faults: faults)
         counting = Set(law.rows.indices.filter(law.counts).map { law.rows[$0].dot })
         var told: [DeviceID: Set<ReplicaID>] = [:]
         for row in table.rows {
