@@ -1,5 +1,6 @@
 import SyncCore
 import SyncModel
+import SyncStore
 
 /// Checks that a thief has nothing of its theft. A node that holds a device's revocation has no session with it. In the end all
 /// members give all devices the same roles; nothing that a thief wrote beyond its end is shown; nobody is in by its word alone;

@@ -1,3 +1,4 @@
+import SyncCore
 package import SyncModel
 
 extension WorldOptions {
