@@ -19,7 +19,9 @@ struct ThievesChecker: Checker {
     mutating func thievesEnded(_ ending: ThievesEnding) -> String? {
         let cuts = ending.state.cuts
         guard let known = cuts.verdicts?.roles else { return "node \(ending.node) judges no roles" }
-        if let roles, roles != known { return "node \(ending.node) gives other roles: \(known) and \(roles)" }
+        if let roles, roles != known {
+            return "node \(ending.node) gives the roles \(Self.text(known)), and another one \(Self.text(roles))"
+        }
         roles = known
         for dot in ending.events where ending.thieves.contains(dot.replica.device) {
             if dot.counter >= ThievesEnding.namedEnd(of: dot.replica, cuts) || cuts.isStrictlyVoid(dot) {
@@ -29,7 +31,7 @@ struct ThievesChecker: Checker {
         for tip in ending.state.tips where ending.steady.contains(tip.replica.device) {
             if known[tip.replica.device] == .reader { continue }
             if let end = cuts.strictEnd(of: tip.replica), end < tip.tip.next {
-                return "node \(ending.node) ends \(tip.replica) at \(end) of \(tip.tip.next), and no honest admin said so"
+                return "node \(ending.node) ends \(tip.replica) at \(end) of \(tip.tip.next), by no honest admin's word"
             }
         }
         if ending.thieves.count == 2 {
@@ -40,5 +42,9 @@ struct ThievesChecker: Checker {
             }
         }
         return nil
+    }
+
+    private static func text(_ roles: [DeviceID: MemberFact.Role]) -> String {
+        roles.sorted { $0.key < $1.key }.map { "\($0.key.shortID) \($0.value)" }.joined(separator: ", ")
     }
 }

@@ -18,7 +18,9 @@ extension World {
                 (try? store.logState()).flatMap { state -> ComparedNode? in
                     if state.isIncomplete, restedAt == nil { return nil }
                     let holds = VersionVector(state.tips.map { .init(replica: $0.replica, next: $0.tip.next) })
-                    return ComparedNode(number: node.number, store: store, holds: holds, trust: state.cuts.trust, digest: state.digest)
+                    return ComparedNode(
+                        number: node.number, store: store, holds: holds, trust: state.cuts.trust,
+                        digest: state.digest)
                 }
             }
         }
@@ -51,6 +53,7 @@ extension World {
 
     /// Before anything else happens to the disk.
     mutating func checkWritten(_ node: Int, _ writes: [LocalWrite], _ result: AppendResult) {
+        guard !isOutlaw(node) else { return }
         let world = self
         check { $0.written(node: node, writes, result) { try? world.copy(of: node) } }
     }

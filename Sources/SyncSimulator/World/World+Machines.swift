@@ -21,7 +21,8 @@ extension World {
         let state: StoreState
         do throws(StoreError) {
             store = try nodes[node].disk.open(
-                device, leases: nodes[node].leases, faults: storeFaults(of: node), incarnations: { incarnations.next() })
+                device, leases: nodes[node].leases, faults: storeFaults(of: node), incarnations: { incarnations.next() }
+            )
             state = try store.state()
             try changes?.addFound(in: store, of: device.id)
         } catch {
@@ -92,7 +93,7 @@ extension World {
         // Moved out and back: a copy of a core costs more than most of its steps.
         guard failure == nil, var core = nodes[node].core.take() else { return }
         let effects = core.step(input, at: Tick(nanoseconds: now))
-        if !isOutlaw(node) { check(node, core) }
+        check(node, core)
         nodes[node].core = consume core
         perform(node, effects)
         planWake(node)

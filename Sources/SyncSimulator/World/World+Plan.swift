@@ -216,7 +216,7 @@ extension World {
         let digests = members.map { $0.core?.held.digest }
         let states = members.map { try? $0.store?.logState().digest }
         let isLevel = Set(digests).count == 1 && digests[0] != nil && Set(states).count == 1
-        if isLevel, areRolesRight, members.allSatisfy({ $0.core?.isAtRest ?? false }) {
+        if isLevel, areRolesRight, members.allSatisfy({ $0.core?.isAtRest(withThieves: thieves != nil) ?? false }) {
             haveRecordsRested = true
             if haveBlobsConverged() { restedAt = now }
         }
@@ -265,9 +265,10 @@ extension World {
 
 extension AgentCore {
     /// True if no work is left, and a node is up.
-    fileprivate var isAtRest: Bool {
-        isInStepWithConnected && !connectedDevices.isEmpty && load.bufferedBytes == 0
-            && cuts.away.allSatisfy(cuts.isBarred) && !hasVoidWork
-            && !isIncomplete
+    ///
+    /// - Parameter withThieves: what a thief wrote may wait for what only the thief has.
+    fileprivate func isAtRest(withThieves: Bool) -> Bool {
+        (withThieves ? isLevelWithConnected : isInStepWithConnected) && !connectedDevices.isEmpty
+            && load.bufferedBytes == 0 && cuts.away.allSatisfy(cuts.isBarred) && !hasVoidWork && !isIncomplete
     }
 }

@@ -62,7 +62,9 @@ package struct LogState: Sendable, Equatable {
     }
 
     /// Judges roles with planted bugs.
-    mutating func plant(_ faults: TrustFaults) { cuts.plant(faults, on: own, members: members) }
+    mutating func plant(_ faults: TrustFaults, on device: DeviceID) {
+        cuts.plant(faults, on: device, members: members)
+    }
 
     /// Takes note that the device joins through a host.
     mutating func recordHost() {

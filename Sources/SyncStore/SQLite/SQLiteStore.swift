@@ -83,7 +83,7 @@ package final class SQLiteStore: Sendable {
         lock = try AgentLock(directory: configuration.directory)
         let writer = try Self.openWriter(configuration, files, faults)
         var (log, isOld) = try Self.load(writer, configuration, files, space, by: device)
-        if !faults.trust.isEmpty { log.plant(faults.trust) }
+        if !faults.trust.isEmpty { log.plant(faults.trust, on: device) }
         if let program = configuration.program { files.record(program: program) }
         let makeOwn = { @Sendable (log: LogState) in
             OwnHistory(

@@ -64,7 +64,8 @@ package struct TrustLaw {
     private var unended = Grants()
 
     /// - Parameter key: the public recovery key.
-    package init(_ table: TrustTable, _ additions: [Addition], founder: DeviceID, key: [UInt8]?, space: SpaceID,
+    package init(
+        _ table: TrustTable, _ additions: [Addition], founder: DeviceID, key: [UInt8]?, space: SpaceID,
         faults: TrustFaults = []
     ) {
         self.founder = founder
