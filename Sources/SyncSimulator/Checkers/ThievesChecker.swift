@@ -3,7 +3,7 @@ import SyncModel
 import SyncStore
 
 /// Checks that a thief has nothing of its theft. A node that holds a device's revocation has no session with it. In the end all
-/// members give all devices the same roles; nothing that a thief wrote beyond its end is shown; nobody is in by its word alone;
+/// members give all devices the same roles; nothing that a thief wrote beyond its end is shown; it let no device in;
 /// and all that honest members wrote counts, unless an honest admin decided otherwise.
 struct ThievesChecker: Checker {
     static let name = "thieves are kept out"

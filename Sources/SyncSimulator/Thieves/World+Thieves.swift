@@ -158,7 +158,7 @@ extension World {
         crash(thief, losingPower: false, restores: false)
         guard let image = nodes[thief].backup else { return }
         trace.record(now, thief, "gets an old disk")
-        // Nobody pairs anew with those that it has forgotten.
+        // No person pairs it anew with those that it has forgotten.
         putBack(thief, DiskImage(disk: image.disk, durable: image.durable, letIn: nodes[thief].letIn))
     }
 

@@ -26,6 +26,8 @@ extension WorldOptions {
         package private(set) var usesKey: Bool
         /// True if nodes forget what they may.
         package private(set) var forgets: Bool
+        /// True if devices are retired, too, where the world has that.
+        package private(set) var retires: Bool
 
         /// - Parameters:
         ///   - seed: of the world; drawn apart from its other options, which stay what they were.
@@ -53,6 +55,7 @@ extension WorldOptions {
             isNoticed = chance(70)
             usesKey = chance(50)
             forgets = thief == nil && chance(50)
+            retires = thief == nil && chance(30)
             if let thief, roles[thief] == .admin { usesKey = true }
             // The key speaks on any machine, an admin on its own.
             if usesKey, let steady = early.dropFirst().first, chance(50) { helper = steady }
@@ -77,8 +80,9 @@ extension WorldOptions {
         copies = nil
         retention = nil
         restorePercent = 0
-        retirements = 0
         nodes = max(nodes, 4)
-        thieves = Thieves(seed: seed, nodes: nodes, lateJoiners: lateJoiners)
+        let drawn = Thieves(seed: seed, nodes: nodes, lateJoiners: lateJoiners)
+        if !drawn.retires { retirements = 0 }
+        thieves = drawn
     }
 }

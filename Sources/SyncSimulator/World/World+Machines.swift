@@ -152,7 +152,6 @@ extension World {
             case .trust(let devices, let heard):
                 nodes[node].trusted = devices
                 nodes[node].heard = heard
-                checkTrusted(node)
             case .remember(let endpoint, let device):
                 let address = PeerAddress(
                     host: endpoint.host, port: endpoint.port, device: device, isStatic: false,
@@ -165,6 +164,8 @@ extension World {
                 check { $0.reported(node: node, device: device, report) }
             }
         }
+        // In the middle of a step the devices may be those of before what the step took in.
+        checkTrusted(node)
     }
 
     /// A disk does one thing after the other.
