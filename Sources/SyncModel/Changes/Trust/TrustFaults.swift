@@ -19,6 +19,6 @@ struct PlantedTrust: Hashable, Sendable {
     /// Returns the statements that are judged.
     func table(_ table: TrustTable) -> TrustTable {
         guard faults.contains(.ignoreOwnStatements), let own else { return table }
-        return table.withoutStatements(about: own)
+        return table.keeping { $0.statement.device != own }
     }
 }

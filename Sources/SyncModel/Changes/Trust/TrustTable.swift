@@ -34,11 +34,10 @@ package struct TrustTable: Hashable, Sendable {
 
     package func row(at dot: Dot) -> Row? { rows.first { $0.dot == dot } }
 
-    /// Returns the table without what was stated on the role of a device.
-    func withoutStatements(about device: DeviceID) -> TrustTable {
+    /// Returns the table with these rows alone, and all starts.
+    func keeping(_ isKept: (Row) -> Bool) -> TrustTable {
         var table = self
-        table.rows.removeAll { $0.statement.device == device }
-        table.starts.removeAll { $0.replica.device == device }
+        table.rows.removeAll { !isKept($0) }
         return table
     }
 
