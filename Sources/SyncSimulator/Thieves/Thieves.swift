@@ -13,7 +13,6 @@ struct Thieves {
     let key: RecoveryKey
     /// True once the thief has the machine: its agent passes over what is stated about it.
     var isStolen = false
-    var isNoticed = false
     /// The rounds in which a person looked whether all is right.
     var rounds = 0
 

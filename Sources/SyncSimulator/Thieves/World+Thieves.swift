@@ -85,6 +85,13 @@ extension World {
             isHost: isHost, founder: nodes[0].device.id)
     }
 
+    /// Returns a fact as the agent's loop has a device state it: with its founder, and at most its own role.
+    func stated(_ fact: MemberFact, by author: Int) -> MemberFact {
+        guard options.thieves != nil else { return fact }
+        let role = roles(by: author)?[nodes[author].device.id] ?? .writer
+        return fact.limited(to: role).following(nodes[0].device.id)
+    }
+
     /// The roles of all members, as the node's store judges them; nil while the law has nothing to judge.
     func roles(by node: Int) -> [DeviceID: MemberFact.Role]? {
         (try? nodes[node].store?.logState())?.cuts.verdicts?.roles
