@@ -28,13 +28,22 @@ extension SpaceMachine {
         if !news.isEmpty, !settings.faults.contains(.ignoreStatements) { step.emit(.takeStatements(news)) }
     }
 
+    /// Forgets what a member told of this device once this node knows better: its author is no admin any more, or a member
+    /// that knew of it admitted the device again.
+    mutating func reviewOwnRevocation(_ step: inout CoreStep) {
+        guard let told = ownRevocation, isUndone(told) || !isAuthentic(told) else { return }
+        ownRevocation = nil
+        step.emit(.report(.ownRevocationEnded))
+    }
+
     /// True if this node knows that the revocation does not hold. Its signature is good for ever: any member that keeps it could
     /// otherwise have the device delete its data after it was admitted again.
     private func isUndone(_ placed: PlacedStatement) -> Bool {
         if cuts.trust.row(at: placed.dot) != nil, !cuts.isRevoked(settings.own) { return true }
         return cuts.trust.rows.contains { row in
             guard case .readmission(settings.own, _, _) = row.statement.content else { return false }
-            return row.knows.covers(placed.dot) && cuts.verdicts?.counting.contains(row.dot) ?? false
+            let counts = cuts.verdicts.map { $0.counting.contains(row.dot) } ?? false
+            return counts && row.knows.covers(placed.dot)
         }
     }
 

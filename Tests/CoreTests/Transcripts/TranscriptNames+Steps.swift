@@ -136,6 +136,7 @@ extension TranscriptNames {
         case .memberAdmitted(let device): "\(name(device)) is a member"
         case .tooManyHistories(let device): "too many histories of \(name(device))"
         case .revocationIgnored: "a revocation is ignored"
+        case .ownRevocationEnded: "the own revocation does not hold any more"
         case .ownRevocation(let placed, let device):
             "revoked by \(name(placed.dot.replica.device)), says \(name(device))"
         case .stateTaken(let device): "took state from \(name(device))"
