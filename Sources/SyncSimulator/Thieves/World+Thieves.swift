@@ -118,11 +118,10 @@ extension World {
             nodes[$0].isUp && $0 != options.thieves?.thief && $0 != options.thieves?.accomplice
                 && roles(by: $0)?[nodes[$0].device.id] == .admin
         }
-        return thieves.flatMap { thieves in
-            var thieves = thieves
-            defer { self.thieves = thieves }
-            return admins.randomElement(using: &thieves.random)
-        }
+        guard var random = thieves?.random else { return nil }
+        let admin = admins.randomElement(using: &random)
+        thieves?.random = random
+        return admin
     }
 
     private mutating func changeRole() {
