@@ -25,7 +25,7 @@ extension SpaceMachine {
             ownRevocation = placed
             if wipes { step.emit(.wipe(placed)) }
         }
-        if !news.isEmpty { step.emit(.takeStatements(news)) }
+        if !news.isEmpty, !settings.faults.contains(.ignoreStatements) { step.emit(.takeStatements(news)) }
     }
 
     /// Forgets what a member told of this device once this node knows better: its author is no admin any more, or a member

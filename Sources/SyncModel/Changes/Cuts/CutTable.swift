@@ -55,6 +55,8 @@ package struct CutTable: Hashable, Sendable {
     /// founder's disk could name another. Nil if there is none.
     package private(set) var recoveryKey: [UInt8]?
     private var space = SpaceID.home
+    /// Planted bugs, and the device on which this table is.
+    private var planted = PlantedTrust()
     /// Roles, and ends that concern every operation; nil while there is no statement and no add-fact admits a reader. Derived from
     /// the other properties, as `ends` is.
     package private(set) var verdicts: TrustVerdicts?
@@ -101,14 +103,25 @@ package struct CutTable: Hashable, Sendable {
         founder.map { founder in trust.recoveryKeys(of: founder).contains { $0 != recoveryKey } } ?? false
     }
 
+    /// Judges roles with planted bugs from now on.
+    package mutating func plant(_ faults: TrustFaults, on device: DeviceID?, members: MemberFacts) {
+        planted = PlantedTrust(faults: faults, own: device)
+        derive(members)
+    }
+
+    private func judged(_ additions: [TrustLaw.Addition], by founder: DeviceID) -> TrustVerdicts {
+        TrustVerdicts(
+            planted.table(trust), additions, founder: founder, key: recoveryKey, space: space, faults: planted.faults)
+    }
+
     private mutating func derive(_ members: MemberFacts) {
         let additions = members.additions
         if let founder, !trust.isEmpty || additions.contains(where: { $0.role == .reader }) {
             let additions = additions.map { TrustLaw.Addition(device: $0.device, role: $0.role, dot: $0.dot) }
-            var verdicts = TrustVerdicts(trust, additions, founder: founder, key: recoveryKey, space: space)
+            var verdicts = judged(additions, by: founder)
             if recoveryKey == nil, let key = verdicts.recoveryKey {
                 recoveryKey = key
-                verdicts = TrustVerdicts(trust, additions, founder: founder, key: key, space: space)
+                verdicts = judged(additions, by: founder)
             }
             self.verdicts = verdicts
             strictEnds = [:]

@@ -23,9 +23,10 @@ package struct TrustVerdicts: Hashable, Sendable {
 
     /// - Parameter founder: the device whose space this node is in.
     init(
-        _ table: TrustTable, _ additions: [TrustLaw.Addition], founder: DeviceID, key: [UInt8]?, space: SpaceID
+        _ table: TrustTable, _ additions: [TrustLaw.Addition], founder: DeviceID, key: [UInt8]?, space: SpaceID,
+        faults: TrustFaults = []
     ) {
-        let law = TrustLaw(table, additions, founder: founder, key: key, space: space)
+        let law = TrustLaw(table, additions, founder: founder, key: key, space: space, faults: faults)
         recoveryKey =
             law.rows.filter { row in
                 row.dot.replica.device == founder && row.dot.counter < law.end(of: row.dot.replica, needs: .admin)
