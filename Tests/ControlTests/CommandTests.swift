@@ -181,7 +181,14 @@ import Testing
                         "paired", "rttMilliseconds", "shortID", "state", "version", "via",
                     ]
                 ),
-                (["devices"], ["addedAt", "addedBy", "id", "lastSeen", "name", "role", "state"]),
+                (
+                    ["devices"],
+                    [
+                        "addedAt", "addedBy", "heard", "id", "lastSeen", "name", "revokedAt", "revokedBy", "role",
+                        "state",
+                        "waitingFor",
+                    ]
+                ),
                 (["doctor"], ["check", "detail", "hint", "state"]),
                 (
                     ["streams"],
@@ -412,7 +419,7 @@ import Testing
             "doctor", "logs", "version", "completion", "put", "get", "list", "edit", "delete", "deleted", "history",
             "watch", "conflicts", "schema", "attach", "attachments", "fetch", "detach", "pin", "unpin", "spaces",
             "compact", "backup", "restore", "export", "import", "snapshot", "ping", "top", "run", "undo",
-            "restore-point", "dashboard",
+            "restore-point", "dashboard", "recovery",
         ]
         let listed = help.lines.filter { $0.hasPrefix("  ") && !$0.hasPrefix("   ") && !$0.hasPrefix("  -") }
             .compactMap { $0.split { $0 == " " || $0 == "," }.first.map(String.init) }.filter { $0 != "See" }
@@ -432,7 +439,8 @@ import Testing
             [], ["status"], ["peers"], ["why"], ["wait"], ["spaces"], ["spaces", "set"], ["compact"], ["doctor"],
             ["logs"], ["dashboard"],
             ["invite"], ["join"], ["devices"], ["devices", "log"], ["devices", "retire"], ["devices", "block"],
-            ["devices", "unblock"],
+            ["devices", "unblock"], ["devices", "role"], ["devices", "revoke"], ["recovery"], ["recovery", "create"],
+            ["recovery", "use"], ["recovery", "use", "revoke"], ["recovery", "use", "role"],
             ["delete"], ["history"], ["watch"], ["conflicts", "resolve"], ["schema", "set"], ["attach"], ["fetch"],
             ["detach"], ["pin"], ["emit"], ["events"], ["streams", "set"], ["consumers"], ["snapshot"],
             ["snapshot", "save"], ["snapshot", "restore"], ["backup"], ["restore"], ["export"], ["import"],

@@ -177,7 +177,7 @@ class RoleTests(AgentTestCase):
         self.assertEqual((entry.state, entry.heard, entry.revoked_by), ("revoked", [own], own))
         log = list(self.home.device_log())
         self.assertEqual(
-            [each.action for each in log][-4:], ["roleGiven", "recoveryKeyMade", "roleGiven", "revoked"]
+            [each.action for each in log][-4:], ["roleGiven", "recoveryKeyMade", "readmitted", "revoked"]
         )
         self.assertEqual([each.by_recovery_key for each in log][-2:], [True, False])
 

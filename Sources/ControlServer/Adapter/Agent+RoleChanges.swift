@@ -26,8 +26,10 @@ extension Agent {
                 .forbidden, "This device is the only admin: nobody could change a role any more.",
                 hint: "Make another one an admin first: lanyard devices role NAME admin")
         }
-        let action: TrustOrder.Action =
-            now.role(of: device) == nil ? .readmission(device, role) : .role(device, role)
+        // The key also undoes revocations that are not known here, unless it takes something from the device.
+        let current = now.role(of: device)
+        let isReturn = current.map { key != nil && $0 <= role } ?? true
+        let action: TrustOrder.Action = isReturn ? .readmission(device, role) : .role(device, role)
         try await state(action, key)
         let after = try await controlled { try await snapshot() }
         guard after.role(of: device) == role else { throw withoutEffect(of: device, after) }

@@ -1,12 +1,19 @@
-import ControlAPI
+package import ControlAPI
 
 /// A revocation for people: who has heard, and whom the device let in.
-struct RevocationText {
+package struct RevocationText {
     let revocation: Revocation
     /// All devices of the space, for names.
     let devices: [DeviceEntry]
     let wipes: Bool
     let now: TimeText
+
+    package init(revocation: Revocation, devices: [DeviceEntry], wipes: Bool, now: TimeText) {
+        self.revocation = revocation
+        self.devices = devices
+        self.wipes = wipes
+        self.now = now
+    }
 
     private var name: String { "\(shown(revocation.name)) (\(revocation.device.prefix(7)))" }
 
@@ -29,7 +36,7 @@ struct RevocationText {
     }
 
     /// Like "2 of 3 devices have heard of it. Not yet: phone, last seen 3 d ago."
-    var receipts: String {
+    package var receipts: String {
         let total = revocation.heard.count + revocation.waitingFor.count
         if revocation.waitingFor.isEmpty {
             return total == 1 ? "No other device has to hear of it." : "All \(total) devices have heard of it."

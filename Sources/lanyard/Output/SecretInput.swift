@@ -26,7 +26,7 @@ enum SecretInput {
             // No echo, and no stop (Ctrl-Z), which would leave the terminal so.
             settings.c_lflag &= ~tcflag_t(ECHO)
             settings.c_cc.10 = 0
-            tcsetattr(0, TCSAFLUSH, &settings)
+            tcsetattr(0, TCSANOW, &settings)
         }
         let line = readLine()
         restore()
