@@ -147,6 +147,13 @@ import Testing
             #expect(put?.hint.hasSuffix("lanyard devices role hall writer") == true)
             let role = await Self.refusal { try await setRole(.admin, of: "hall", on: hall) }
             #expect(role?.code == .readOnly)
+            func isRevoked(_ answer: WhyResponse) -> Bool {
+                answer.chain.contains { $0.link == .pairing && !$0.ok && $0.detail.contains("was revoked") }
+            }
+            let why = try await hall.agent.why(nil, space: nil)
+            #expect(!why.inStep && isRevoked(why), "\(why)")
+            #expect(try await !isRevoked(desk.agent.why(nil, space: nil)), "it is no fault of this one")
+            #expect(try await isRevoked(desk.agent.why("hall", space: nil)))
             // Again: the same receipts, and no new change.
             let changes = try await desk.agent.status(space: nil).spaces[0].changes
             let again = try await revoke(hall.device, on: desk)

@@ -232,7 +232,7 @@ extension Agent {
 
     private func blockedWarning(_ device: DeviceID, _ now: AgentSnapshot) -> StatusResponse.Warning {
         let others = now.members.map(\.device).filter {
-            $0 != now.own && !now.blocked.contains($0) && !now.cuts.isRevoked($0)
+            $0 != now.own && !now.blocked.contains($0) && !now.cuts.isBarred($0)
         }
         let ways = others.isEmpty ? "" : ", and what it writes can still come through " + names(of: others, now)
         return .init(

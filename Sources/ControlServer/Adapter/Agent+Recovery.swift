@@ -49,9 +49,7 @@ extension Agent {
 
     private func alreadyExists(_ now: AgentSnapshot) async throws(ControlError) -> ControlError {
         let created = try await recoveryState(now).createdAt
-        let time = created.map {
-            " " + TimeText(now: Timestamp(millisecondsSinceEpoch: now.wallMilliseconds)).since($0)
-        }
+        let time = created.map { " since \(TimeText(now: $0).exact($0).dropLast(3)) UTC" }
         return ControlError(
             .alreadyExists, "This space has a recovery key\(time ?? "") already; it is never changed.",
             hint: "Use the one that was printed then: lanyard recovery use")
