@@ -106,7 +106,7 @@ extension VoidWorkEntry {
         switch content {
         case .role(let device, let role, ends: _):
             (action, self.device, self.role) = ("role", "\(device)", Role(role).rawValue)
-        case .readmission(let device, let role):
+        case .readmission(let device, let role, _):
             (action, self.device, self.role) = ("readmission", "\(device)", Role(role).rawValue)
         case .revocation(let device, ends: _, wipes: _): (action, self.device) = ("revocation", "\(device)")
         case .recoveryKey: action = "recoveryKey"

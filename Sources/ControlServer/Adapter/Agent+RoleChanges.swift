@@ -23,7 +23,7 @@ extension Agent {
         guard !now.hasStated(role, of: device, key) else { return found }
         if key == nil, device == now.own, now.admins == [device] {
             throw ControlError(
-                .forbidden, "This device is the only admin: nobody could change a role any more.",
+                .forbidden, "This device is the only admin: no device could change a role any more.",
                 hint: "Make another one an admin first: lanyard devices role NAME admin")
         }
         // The key also undoes revocations that are not known here, unless it takes something from the device.

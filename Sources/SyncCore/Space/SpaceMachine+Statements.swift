@@ -16,15 +16,26 @@ extension SpaceMachine {
     ) {
         var news: [PlacedStatement] = []
         for (device, placed) in statements {
-            if isRecovery(placed), cuts.trust.row(at: placed.dot) == nil, !news.contains(placed) { news.append(placed) }
-            guard case .revocation(settings.own, _, let wipes) = placed.statement.content, isAuthentic(placed) else {
-                continue
-            }
+            // Signatures are checked last: a peer may send the same statements again and again.
+            if cuts.trust.row(at: placed.dot) == nil, !news.contains(placed), isRecovery(placed) { news.append(placed) }
+            guard case .revocation(settings.own, _, let wipes) = placed.statement.content, !isUndone(placed),
+                isAuthentic(placed)
+            else { continue }
             if ownRevocation != placed { step.emit(.report(.ownRevocation(placed, said: device))) }
             ownRevocation = placed
             if wipes { step.emit(.wipe(placed)) }
         }
         if !news.isEmpty { step.emit(.takeStatements(news)) }
+    }
+
+    /// True if this node knows that the revocation does not hold. Its signature is good for ever: any member that keeps it could
+    /// otherwise have the device delete its data after it was admitted again.
+    private func isUndone(_ placed: PlacedStatement) -> Bool {
+        if cuts.trust.row(at: placed.dot) != nil, !cuts.isRevoked(settings.own) { return true }
+        return cuts.trust.rows.contains { row in
+            guard case .readmission(settings.own, _) = row.statement.content else { return false }
+            return row.knows.covers(placed.dot) && cuts.verdicts?.counting.contains(row.dot) ?? false
+        }
     }
 
     private func isRecovery(_ placed: PlacedStatement) -> Bool {

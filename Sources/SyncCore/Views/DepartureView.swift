@@ -8,6 +8,12 @@ package struct DepartureView: Sendable, Equatable {
     package let heard: [DeviceID]
     /// Sorted.
     package let waitingFor: [DeviceID]
+
+    package init(device: DeviceID, heard: [DeviceID], waitingFor: [DeviceID]) {
+        self.device = device
+        self.heard = heard
+        self.waitingFor = waitingFor
+    }
 }
 
 extension AgentCore {

@@ -26,9 +26,10 @@ package struct TrustOrder: Sendable, Hashable {
         let content: TrustStatement.Content =
             switch action {
             case .role(let device, let role): .role(device, role, ends: ends(of: device, in: state))
-            case .readmission(let device, let role): .readmission(device, role)
+            case .readmission(let device, let role):
+                .readmission(device, role, ends: ends(of: device, in: state))
             case .revocation(let device, let wipes):
-                .revocation(device, ends: ends(of: device, in: state), wipes: wipes)
+                .revocation(device, ends: ends(of: device, in: state, isRevoked: true), wipes: wipes)
             case .recoveryKey(let key): .recoveryKey(key)
             }
         guard let recoveryKey else { return TrustStatement(content, by: .author, at: dot, in: state.space, sign: sign) }
@@ -36,15 +37,14 @@ package struct TrustOrder: Sendable, Hashable {
         return TrustStatement(content, by: recoveryKey, knows: knows, at: dot, in: state.space)
     }
 
-    /// Everything held of the device counts. The recovery key decides against the device: what counts ends before the first
-    /// statement on another device's role that the device wrote, so that no revocation by a thief stays.
-    private func ends(of device: DeviceID, in state: LogState) -> [TrustStatement.End] {
+    /// Everything held of the device counts. Where the recovery key revokes it, that ends before the first revocation of another
+    /// device that it wrote: no revocation by a thief stays.
+    private func ends(of device: DeviceID, in state: LogState, isRevoked: Bool = false) -> [TrustStatement.End] {
         let tips = state.tips.lazy.filter { $0.replica.device == device }.map { known in
             var next = known.tip.next
-            if recoveryKey != nil {
-                for row in state.cuts.trust.rows
-                where row.dot.replica == known.replica && !row.statement.isRecovery && row.statement.device != device {
-                    next = min(next, row.dot.counter)
+            if isRevoked, recoveryKey != nil {
+                for row in state.cuts.trust.rows where row.dot.replica == known.replica && !row.statement.isRecovery {
+                    if row.statement.isRevocation { next = min(next, row.dot.counter) }
                 }
             }
             return (replica: known.replica, next: next)

@@ -7,6 +7,9 @@ import SyncModel
 struct Derivation {
     /// Grows when this program understands operations that the one before did not.
     static let version: Int64 = 8
+    /// Programs of this version understood all that this one does but statements on roles. So their tables stand where the log
+    /// has none.
+    private static let withoutStatements: Int64 = 7
     /// The tables of programs since this version are read correctly by this one: they show what that program understood.
     /// Set to `version` when a table gets another meaning.
     static let readableSince: Int64 = 6
@@ -26,8 +29,9 @@ struct Derivation {
                 "SELECT 1 FROM replica WHERE space = ? AND first_held > 0 LIMIT 1", .integer(rows.spaceRow)
             ) { row throws(StoreError) in row.integer(0) }
             if residue != nil { return false }
-            if try done != Self.version { return true }
-            return CutTable.holdsStrictCut(encoded: try rows.cutBytes())
+            let done = try done
+            let isUnderstood = try done == Self.version || done == Self.withoutStatements && !rows.holdsStatements()
+            return try !isUnderstood || CutTable.holdsStrictCut(encoded: rows.cutBytes())
         }
     }
 
@@ -38,6 +42,16 @@ struct Derivation {
                 row throws(StoreError) in row.isNull(0) ? 0 : row.integer(0)
             } ?? 0
         }
+    }
+
+    /// Notes that the tables are right as they are, unless history came as state: then they never are quite.
+    func recordUnderstood() throws(StoreError) {
+        guard try done == Self.withoutStatements else { return }
+        try rows.access.run(
+            """
+            UPDATE space SET derived = ?1
+            WHERE id = ?2 AND NOT EXISTS (SELECT 1 FROM replica WHERE space = ?2 AND first_held > 0)
+            """, .integer(Self.version), .integer(rows.spaceRow))
     }
 
     /// True if the tables may be read before they are derived again.

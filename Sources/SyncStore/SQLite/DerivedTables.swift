@@ -18,6 +18,7 @@ struct DerivedTables {
             // What the log does not fill is little, and counts as done.
             try fillIndexes(UpgradeReport(nil))
         } else {
+            try rows.access.transaction { _ throws(StoreError) in try derivation.recordUnderstood() }
             try fillIndexes(report)
         }
         var state = try checkedState()

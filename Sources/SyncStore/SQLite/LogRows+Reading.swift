@@ -121,6 +121,26 @@ extension LogRows {
         try readFounding(into: &state)
     }
 
+    /// True if the log has statements on roles.
+    func holdsStatements() throws(StoreError) -> Bool {
+        var isFound = false
+        try access.forEach(
+            """
+            SELECT segment.bytes FROM segment JOIN replica ON replica.id = segment.replica WHERE replica.space = ?
+            """, .integer(spaceRow)
+        ) { row throws(StoreError) in
+            let bytes = row.blob(0)
+            var reader = ByteReader(bytes)
+            while !reader.isAtEnd, let view = try? ChangeView(&reader) {
+                view.forEachOperation(in: bytes) { _, operation in
+                    if operation.kind == SyncModel.Operation.Kind.trust { isFound = true }
+                }
+            }
+            return !isFound
+        }
+        return isFound
+    }
+
     func lastPosition() throws(StoreError) -> Int64 {
         try access.first("SELECT last_position FROM space WHERE id = ?", .integer(spaceRow)) {
             row throws(StoreError) in row.integer(0)

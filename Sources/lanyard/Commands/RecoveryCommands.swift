@@ -31,7 +31,7 @@ struct Recovery: AsyncParsableCommand {
         static let configuration = CommandConfiguration(
             abstract: "Make the recovery key of the space, once, and show it, once. Only the founder's device can.",
             discussion: """
-                The agent keeps the public half only: a key that is lost is lost for good, and nobody can make another. Write it \
+                The agent keeps the public half only: a key that is lost is lost for good, and no device can make another. Write it \
                 down, and keep it where no device is. Anyone who has it can revoke every device.
                 """)
         @OptionGroup var global: GlobalOptions

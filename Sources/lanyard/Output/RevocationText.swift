@@ -1,6 +1,6 @@
 package import ControlAPI
 
-/// A revocation for people: who has heard, and whom the device let in.
+/// A revocation for people: the members that have heard, and the devices that it let in.
 package struct RevocationText {
     let revocation: Revocation
     /// All devices of the space, for names.

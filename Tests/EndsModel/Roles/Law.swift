@@ -237,23 +237,35 @@ extension Roles.Law {
         return members.map { acknowledged(replica, by: $0, at: past, for: fact, known) }.min() ?? 0
     }
 
-    /// A newcomer has the acknowledgements of the members that admitted it, as far as the author of `fact` held the work; one
-    /// that the key admitted has what the key itself had.
+    /// A newcomer has the acknowledgements of the members that admitted it, of those that admitted them, and so on, as far as
+    /// the author of `fact` held the work. Those that the key admitted have what the key itself had.
     private func acknowledged(
         _ replica: Replica, by device: Device, at past: FactSet, for fact: Fact, _ known: FactSet
     ) -> Int {
         let own = shown(by: device, replica, for: fact, known)
         guard rules.newcomersInherit else { return own }
         var inherited = 0
-        for id in facts(.add, .readmit, about: device) & state(past).grants {
-            let admission = facts[id]
+        for admission in admissions(of: device, at: past) {
             inherited = max(inherited, shown(by: admission.author, replica, for: fact, known))
-            guard admission.isRecovery, rules.newcomersInheritFromKey else { continue }
+            guard admission.isRecovery, rules.newcomersInheritFromAll else { continue }
             let byOthers = acknowledgedByOthers(
                 replica, than: admission.author, at: admission.past, for: fact, known)
             inherited = max(inherited, byOthers)
         }
         return max(own, min(inherited, held(replica, fact.past)))
+    }
+
+    /// The facts that admitted the device, those that admitted their authors, and so on.
+    private func admissions(of device: Device, at past: FactSet) -> [Fact] {
+        let all = facts(.add, .readmit) & state(past).grants
+        var found = all & (about[device] ?? FactSet())
+        var before = FactSet()
+        while rules.newcomersInheritFromAll, found != before {
+            let authors = (found - before).map { facts[$0].author }
+            before = found
+            for author in authors { found = found | all & (about[author] ?? FactSet()) }
+        }
+        return found.map { facts[$0] }
     }
 
     /// An acknowledgement that knows the fact does not count: its author judged the work by the fact already.

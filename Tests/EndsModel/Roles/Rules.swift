@@ -7,9 +7,10 @@ extension Roles {
         /// Line 9 gives a newcomer its inviters' acknowledgements. (Without: an admin that was admitted later undoes what
         /// all members had acknowledged and forgotten.)
         package var newcomersInherit = true
-        /// A newcomer that the key admits has what line 9 gives the key. (Without: the key on a device that acknowledged nothing
-        /// admits an admin, which undoes what all members had acknowledged and forgotten.)
-        package var newcomersInheritFromKey = true
+        /// A newcomer inherits also from those that admitted its inviters, and what line 9 gives the key where the key admitted.
+        /// (Without: the key on a device that acknowledged nothing admits an admin, which undoes what all members had
+        /// acknowledged and forgotten; or such an admin's newcomer does.)
+        package var newcomersInheritFromAll = true
         /// In line 4 a recovery role fact about a device removes no revocation of that device. (Without: the device is back when
         /// its accuser was admitted by itself, too.)
         package var loweringsRemoveNoRevocation = true
@@ -29,7 +30,7 @@ extension Roles {
             var rules = Rules()
             rules.ignoresKnowingAcknowledgements = false
             rules.newcomersInherit = false
-            rules.newcomersInheritFromKey = false
+            rules.newcomersInheritFromAll = false
             rules.loweringsRemoveNoRevocation = false
             rules.recoveryRevocationsHide = false
             return rules

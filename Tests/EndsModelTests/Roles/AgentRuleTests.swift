@@ -82,6 +82,23 @@ import Testing
         #expect(!story.isVoid(later, .agent))
     }
 
+    @Test func `a re-admission, too, takes nothing that its author held`() {
+        var story = Story.begun()
+        let work = story.says(thief, .write)
+        story.says(thief, .add, accomplice, .admin)
+        var unnamed = story
+        story.says(founder, .readmit, thief, .writer)
+        #expect(story.role(thief, .agent) == .writer)
+        #expect(story.role(accomplice, .agent) == .admin)
+        // One that names no ends where those that it names are all.
+        let named = Roles.Rules.planted(.noFloor, in: .agent)
+        unnamed.says(founder, .readmit, thief, .reader, naming: .nothing)
+        #expect(unnamed.role(accomplice, named) == .none)
+        #expect(unnamed.isVoid(work, named))
+        #expect(unnamed.broken(named).contains("m"))
+        #expect(!unnamed.isVoid(work, .agent))
+    }
+
     @Test func `a role alone lets nobody in`() {
         var story = Story.begun()
         let key = story.says(founder, .setRole, accomplice, .admin, byKey: true)

@@ -63,7 +63,7 @@ private struct World {
                 additions.append(TrustLaw.Addition(device: target, role: Self.role(fact.role)!, dot: dot))
                 continue
             case .setRole: content = .role(target, Self.role(fact.role)!, ends: ends)
-            case .readmit: content = .readmission(target, Self.role(fact.role)!)
+            case .readmit: content = .readmission(target, Self.role(fact.role)!, ends: ends)
             case .revoke: content = .revocation(target, ends: ends, wipes: false)
             case .acknowledge, .write, .yield: continue
             }

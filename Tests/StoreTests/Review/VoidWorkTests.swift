@@ -233,6 +233,7 @@ struct VoidWorkTests {
         defer { source.close() }
         while let (_, bytes) = try source.next(unless: { _ in false }) { try newcomer.stage([bytes], of: &staging) }
         _ = try newcomer.joinStaged(wallMilliseconds: 1, judging: ending.ends)
+        _ = try newcomer.apply([], judging: ending.ends, wallMilliseconds: 0)
         let page = try newcomer.voidWork(
             of: Self.author, after: nil, limit: 10, byteBudget: 1 << 20, space: .home)
         #expect(page.operations.isEmpty)

@@ -248,6 +248,12 @@ package struct CutTable: Hashable, Sendable {
             switch says {
             case .addition: isNews = true
             case .trust(let statement):
+                // The key is pinned: such a statement has no effect on this node, ever.
+                if statement.isRecovery, let recoveryKey,
+                    !statement.isSigned(by: recoveryKey, at: dot, in: space)
+                {
+                    continue
+                }
                 let additions = members.additions.map(\.dot)
                 if trust.record(statement, at: dot, context: context, additions: additions) { isNews = true }
             case .cut, .rewriting, .settled: break

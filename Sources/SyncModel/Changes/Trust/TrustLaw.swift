@@ -61,11 +61,15 @@ package struct TrustLaw {
     private(set) var state = State()
     /// The grants if nothing ended anything.
     private var unended = Grants()
+    /// The facts that connect devices with the founder, whatever the roles of their authors and the ends.
+    private var connecting = Grants()
 
     /// - Parameter key: the public recovery key.
     package init(_ table: TrustTable, _ additions: [Addition], founder: DeviceID, key: [UInt8]?, space: SpaceID) {
         self.founder = founder
         self.additions = additions
+        // A member may write statements without end that have no effect. They cost nothing from here on.
+        let table = Self.withoutIdle(table, additions, founder: founder, key: key, space: space)
         let knownCounts = Dictionary(
             uniqueKeysWithValues: table.rows.map { row in
                 (row.dot, table.rows.count { row.knows.covers($0.dot) })
@@ -76,10 +80,8 @@ package struct TrustLaw {
         }
         self.knownCounts = rows.map { knownCounts[$0.dot] ?? 0 }
         starts = Dictionary(grouping: table.starts, by: \.replica).mapValues { $0.map(\.statement) }
-        isRecovery = rows.map { row in
-            guard row.statement.isRecovery, let key else { return false }
-            return row.statement.isSigned(by: key, at: row.dot, in: space)
-        }
+        // The others are left out above.
+        isRecovery = rows.map(\.statement.isRecovery)
         rowsByDevice = Dictionary(grouping: rows.indices.filter { [rows] in rows[$0].statement.device != nil }) {
             [rows] in rows[$0].statement.device!
         }
@@ -88,6 +90,7 @@ package struct TrustLaw {
         let all = Known(additions: Array(additions.indices), statements: Array(rows.indices))
         state = computeState(all)
         unended = grants(all, [])
+        connecting = connectingFacts()
     }
 
     /// Only statements that know less are in it: a peer may claim rows that know each other.
@@ -142,6 +145,27 @@ package struct TrustLaw {
             ends = withoutEndedByRecovery(ends, known)
         }
         return State(ends: ends, grants: grants(known, ends))
+    }
+
+    private func connectingFacts() -> Grants {
+        var inside: Set<DeviceID> = [founder]
+        var connecting = Grants()
+        var isMoving = true
+        while isMoving {
+            isMoving = false
+            for (index, addition) in additions.enumerated() where inside.contains(addition.author) {
+                if connecting.additions.insert(index).inserted { isMoving = true }
+                inside.insert(addition.device)
+            }
+            for (index, row) in rows.enumerated() {
+                guard let device = row.statement.device, row.statement.isReadmission,
+                    isRecovery[index] || inside.contains(row.dot.replica.device)
+                else { continue }
+                if connecting.statements.insert(index).inserted { isMoving = true }
+                inside.insert(device)
+            }
+        }
+        return connecting
     }
 
     private func isRoleFact(_ index: Int) -> Bool {
@@ -308,7 +332,12 @@ package struct TrustLaw {
         }
         let newest = changes.filter { index in !changes.contains { rows[$0].knows.covers(rows[index].dot) } }
         var role = newest.compactMap { rows[$0].statement.role }.min()
-        if role == nil { role = device == founder ? .admin : greatestRole(of: device, grants) }
+        if role == nil, device == founder { role = .admin }
+        if role == nil {
+            let readmissions = about.filter { grants.statements.contains($0) && rows[$0].statement.isReadmission }
+            role = (readmissions.map { rows[$0].statement.role } + [greatestAddition(of: device, grants)])
+                .compactMap(\.self).max()
+        }
         // Statements that are ends and no grants lower, and raise nothing.
         for index in about where ends.contains(index) && !grants.statements.contains(index) {
             guard let lowered = rows[index].statement.role,
@@ -343,10 +372,10 @@ package struct TrustLaw {
             || dot.counter >= end(of: dot.replica, needs: need, state.ends, state.grants)
     }
 
-    /// Where the history ends for what needs a writer; 0 if only void facts admitted its device.
+    /// Where the history ends for what needs a writer; 0 if only facts that do not count admitted its device.
     package func strictEnd(of replica: ReplicaID) -> UInt64 {
         if isAdmitted(replica.device, state.grants) { return end(of: replica, needs: .writer) }
-        if isAdmitted(replica.device, unended) { return 0 }
+        if isAdmitted(replica.device, connecting) { return 0 }
         return statedEnd(of: replica, needs: .writer, state.ends, state.grants)
     }
 

@@ -19,8 +19,9 @@ package struct TrustStatement: Hashable, Sendable {
     package enum Content: Hashable, Sendable {
         /// Gives a device a role, lower or higher. What needs more than the role is void beyond the ends.
         case role(DeviceID, MemberFact.Role, ends: [End])
-        /// Gives a device that was revoked a role again. It undoes the statements that its author knew.
-        case readmission(DeviceID, MemberFact.Role)
+        /// Gives a device that was revoked a role again. It undoes the statements that its author knew. The ends are those of a
+        /// role.
+        case readmission(DeviceID, MemberFact.Role, ends: [End])
         /// Ends all histories of a device. `wipes`: the device is told to delete what it holds of the space.
         case revocation(DeviceID, ends: [End], wipes: Bool)
         /// The public recovery key of the space: Ed25519, 32 bytes.
@@ -59,7 +60,7 @@ package struct TrustStatement: Hashable, Sendable {
     /// The device that it is about; nil for a key.
     package var device: DeviceID? {
         switch content {
-        case .role(let device, _, _), .readmission(let device, _), .revocation(let device, _, _): device
+        case .role(let device, _, _), .readmission(let device, _, _), .revocation(let device, _, _): device
         case .recoveryKey: nil
         }
     }
@@ -67,7 +68,7 @@ package struct TrustStatement: Hashable, Sendable {
     /// The role that it gives; nil for a revocation and a key.
     package var role: MemberFact.Role? {
         switch content {
-        case .role(_, let role, _), .readmission(_, let role): role
+        case .role(_, let role, _), .readmission(_, let role, _): role
         case .revocation, .recoveryKey: nil
         }
     }
@@ -76,11 +77,11 @@ package struct TrustStatement: Hashable, Sendable {
 
     package var isReadmission: Bool { if case .readmission = content { true } else { false } }
 
-    /// Sorted by incarnation. A re-admission ends nothing by name: a role below what an operation needs ends at 0.
+    /// Sorted by incarnation.
     package var ends: [End] {
         switch content {
-        case .role(_, _, let ends), .revocation(_, let ends, _): ends
-        case .readmission, .recoveryKey: []
+        case .role(_, _, let ends), .readmission(_, _, let ends), .revocation(_, let ends, _): ends
+        case .recoveryKey: []
         }
     }
 
@@ -146,10 +147,11 @@ extension TrustStatement: ByteCoded {
             bytes += device.bytes
             bytes.append(varint: role.rawValue)
             append(ends, to: &bytes)
-        case .readmission(let device, let role):
+        case .readmission(let device, let role, let ends):
             bytes.append(Kind.readmission)
             bytes += device.bytes
             bytes.append(varint: role.rawValue)
+            append(ends, to: &bytes)
         case .revocation(let device, let ends, let wipes):
             bytes.append(Kind.revocation)
             bytes += device.bytes
@@ -175,7 +177,8 @@ extension TrustStatement: ByteCoded {
             content = .role(
                 try reader.device("trust.device"), try Self.role(&reader), ends: try Self.ends(&reader))
         case Kind.readmission:
-            content = .readmission(try reader.device("trust.device"), try Self.role(&reader))
+            content = .readmission(
+                try reader.device("trust.device"), try Self.role(&reader), ends: try Self.ends(&reader))
         case Kind.revocation:
             let (device, ends) = (try reader.device("trust.device"), try Self.ends(&reader))
             let flags = try reader.byte()

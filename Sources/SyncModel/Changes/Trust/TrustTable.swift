@@ -34,6 +34,13 @@ package struct TrustTable: Hashable, Sendable {
 
     package func row(at dot: Dot) -> Row? { rows.first { $0.dot == dot } }
 
+    /// Returns the table with these rows alone, and all starts.
+    func keeping(_ isKept: (Row) -> Bool) -> TrustTable {
+        var table = self
+        table.rows.removeAll { !isKept($0) }
+        return table
+    }
+
     /// Returns all statements and these add-facts, of each history all before the counter.
     package func known(with additions: some Sequence<Dot>) -> VersionVector {
         VersionVector(

@@ -25,7 +25,7 @@ package struct TrustVerdicts: Hashable, Sendable {
         let law = TrustLaw(table, additions, founder: founder, key: key, space: space)
         counting = Set(law.rows.indices.filter(law.counts).map { law.rows[$0].dot })
         var told: [DeviceID: Set<ReplicaID>] = [:]
-        for row in table.rows {
+        for row in law.rows {
             guard let device = row.statement.device else { continue }
             for end in row.statement.ends {
                 told[device, default: []].insert(ReplicaID(device: device, incarnation: end.incarnation))
@@ -33,7 +33,7 @@ package struct TrustVerdicts: Hashable, Sendable {
             told[row.dot.replica.device, default: []].insert(row.dot.replica)
         }
         for start in table.starts { told[start.replica.device, default: []].insert(start.replica) }
-        let devices = Set([founder] + additions.map(\.device) + table.rows.compactMap(\.statement.device))
+        let devices = Set([founder] + additions.map(\.device) + law.rows.compactMap(\.statement.device))
         for device in devices {
             roles[device] = law.role(of: device)
             revocations[device] = law.revocation(of: device)

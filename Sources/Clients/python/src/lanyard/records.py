@@ -177,7 +177,7 @@ class Device(Record):
 
 @dataclass(frozen=True)
 class Revocation(Record):
-    """A revocation: the ids of the members that have heard of it and that have not, and whom the device let in."""
+    """A revocation: the ids of the members that have heard of it and that have not, and the devices that it let in."""
 
     device: str
     name: str
