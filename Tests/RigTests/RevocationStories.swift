@@ -371,6 +371,14 @@ extension RigSuites {
                     #expect(try node.events("diary").count == 5, "what it wrote before counts")
                     #expect(try node.attachment(plan.id, of: "note/secret")?.state == .present)
                 }
+                // Found again: what its status advises.
+                try three.join(through: one)
+                try rig.inStep(within: .seconds(30))
+                #expect(try rig.show([1, 2, 3], "note/secret", ["title": .text(secret)]))
+                #expect(try three.warning("wiped") == nil && three.warning("revoked") == nil)
+                try three.put("note/back", ["title": "in again"])
+                try rig.inStep(within: .seconds(10))
+                #expect(try rig.show([1, 2, 3], "note/back", ["title": "in again"]))
             }
         }
 
