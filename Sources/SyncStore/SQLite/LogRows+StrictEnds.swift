@@ -51,6 +51,13 @@ extension Commit {
 }
 
 extension AppendResult {
+    /// Returns the result with the table of cuts as it is now.
+    func showing(_ cuts: CutTable) -> AppendResult {
+        var commit = commit
+        commit.cuts = cuts
+        return AppendResult(commit: commit, outcomes: outcomes)
+    }
+
     func settled(by plan: LogPlan?) -> AppendResult {
         plan.map { AppendResult(commit: commit.settled(by: $0), outcomes: outcomes) } ?? self
     }

@@ -80,7 +80,9 @@ extension SQLiteStore {
             writing.own.committed(planned.author, sealed: writing.tail?.sealedTip)
         }
         publish(writing)
-        return planned.result.settled(by: settled)
+        let result = planned.result.settled(by: settled)
+        // Roles are judged by another founder from now on.
+        return writing.log.founder == founderBefore ? result : result.showing(writing.log.cuts)
     }
 
     /// Applies verified segments in one transaction, in the order given: each begins at its replica's tip and its
