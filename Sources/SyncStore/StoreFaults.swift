@@ -69,7 +69,7 @@ package struct StoreFaults: OptionSet, Hashable, Sendable {
     package static let ignoreOwnStatements = StoreFaults(rawValue: 1 << 23)
     /// Add-facts count beyond the ends of their authors' histories.
     package static let countVoidAdditions = StoreFaults(rawValue: 1 << 24)
-    /// What is shown stays when the strict end of a history moves.
+    /// A moved strict end of a history changes nothing of what is shown.
     package static let strictEndsStay = StoreFaults(rawValue: 1 << 25)
 
     // The upper half is the model's.

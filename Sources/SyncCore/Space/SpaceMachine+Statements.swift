@@ -2,7 +2,7 @@ import SyncModel
 
 // Statements on roles that travel apart from their histories: to and from devices that have no session.
 extension SpaceMachine {
-    /// What the recovery key said, for the beginning of each session: a device that a thief revoked has no other way to say it.
+    /// The statements of the recovery key, for the beginning of each session: a device that a thief revoked has no other way to say it.
     /// The newest come first, where not all fit.
     var recoveryStatements: [PlacedStatement] {
         let rows = cuts.trust.rows.filter(\.statement.isRecovery)

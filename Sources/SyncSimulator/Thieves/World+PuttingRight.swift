@@ -15,7 +15,7 @@ extension World {
         }
     }
 
-    /// What a person sees is what this machine holds; of the rest they hear later, and look again.
+    /// A person sees what this machine holds; of the rest they hear later, and look again.
     mutating func putRight() {
         guard let options = options.thieves, let rounds = thieves?.rounds, rounds < Self.roundLimit else { return }
         thieves?.rounds = rounds + 1

@@ -102,7 +102,7 @@ package struct ComparedNode {
     package let number: Int
     package let store: SQLiteStore
     package let holds: VersionVector
-    /// What it knows of roles: what the recovery key said may have come apart from all changes.
+    /// The node's knowledge of roles: statements of the recovery key may have come apart from all changes.
     package let trust: TrustTable
     package let digest: Sum256
 }

@@ -385,6 +385,9 @@ package struct TrustLaw {
         return statedEnd(of: replica, needs: .writer, state.ends, state.grants)
     }
 
+    /// True if a known fact connects the device with the founder, whether or not it counts.
+    package func isConnected(_ device: DeviceID) -> Bool { isAdmitted(device, connecting) }
+
     /// True if the device was revoked, or only void facts admitted it. A device that no known fact connects with the founder
     /// is not barred: a newcomer learns of its host's admission after its own.
     package func isBarred(_ device: DeviceID) -> Bool {

@@ -2,9 +2,9 @@
 package struct TrustVerdicts: Hashable, Sendable {
     /// Where the histories of one device end for what needs a writer.
     private struct Ends: Hashable, Sendable {
-        /// Of the histories that no fact tells of.
+        /// The end of the histories that no fact tells of.
         var others: UInt64
-        /// Of those that differ.
+        /// The ends of those that differ.
         var byReplica: [ReplicaID: UInt64] = [:]
     }
 
