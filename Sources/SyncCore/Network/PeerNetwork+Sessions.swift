@@ -91,7 +91,9 @@ extension PeerNetwork {
         let id = sessions[index].id
         let device = sessions[index].device
         guard !isHeard(device) else {
-            // What the recovery key said comes next: a thief may have revoked the device.
+            // What the recovery key said comes next: a thief may have revoked the device. Ours goes as well: the device may
+            // refuse this one, and wait for it.
+            if features & SessionProtocol.roles != 0 { sendStatements(index, &output) }
             guard features & SessionProtocol.roles != 0, hello.statementCount > 0 else {
                 bar(index, &output)
                 return nil
@@ -115,15 +117,18 @@ extension PeerNetwork {
         recordSessionUp(index, hello, &output)
         resolveRedundancy(of: id, &output)
         guard let index = sessionIndex(id), sessions[index].state == .up else { return nil }
-        if features & SessionProtocol.roles != 0, !statements.isEmpty {
-            send(index, .statements(Frame.Statements(space: .home, statements: statements)), &output)
-        }
+        if features & SessionProtocol.roles != 0 { sendStatements(index, &output) }
         // A second connection to a peer that is connected is no news.
         if !sessions.contains(where: { $0.device == device && $0.state == .up && $0.id != id }) {
             output.emit(
                 .report(.sessionUp(device, name: hello.name, sessions[index].remote, version: hello.agentVersion)))
         }
         return features
+    }
+
+    private mutating func sendStatements(_ index: Int, _ output: inout StepOutput) {
+        guard !statements.isEmpty else { return }
+        send(index, .statements(Frame.Statements(space: .home, statements: statements)), &output)
     }
 
     /// Closes one of two sessions with the same device. If each side dialled one, the one dialled by the greater DeviceID is
@@ -164,7 +169,8 @@ extension PeerNetwork {
         let reasons = member(device)?.reasons ?? []
         output.emit(.report(.refused(device, .revoked, detail: device.shortID)))
         let message = reasons.first.map { "by \($0.dot.replica.device.shortID)" } ?? "no member's word admits it"
-        close(index, .revoked, detail: message, statements: reasons + statements, &output)
+        let others = statements.filter { !reasons.contains($0) }
+        close(index, .revoked, detail: message, statements: reasons + others, &output)
     }
 
     mutating func bar(_ id: ConnectionID, _ output: inout StepOutput) {

@@ -7,8 +7,10 @@ extension SpaceMachine {
     var recoveryStatements: [PlacedStatement] {
         let rows = cuts.trust.rows.filter(\.statement.isRecovery)
         guard !rows.isEmpty else { return [] }
+        // Whoever knows a statement knows more of them than its author did.
+        let known = rows.map { row in (row, count: rows.count { row.knows.covers($0.dot) }) }
         return PlacedStatement.fitting(
-            rows.sorted { $0.knows.covers($1.dot) }.map { PlacedStatement($0) }, upTo: PlacedStatement.byteLimit)
+            known.sorted { $0.count > $1.count }.map { PlacedStatement($0.0) }, upTo: PlacedStatement.byteLimit)
     }
 
     mutating func handleStatements(

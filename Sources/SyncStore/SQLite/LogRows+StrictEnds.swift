@@ -52,7 +52,7 @@ extension Commit {
 
 extension AppendResult {
     /// Returns the result with the table of cuts as it is now.
-    func showing(_ cuts: CutTable) -> AppendResult {
+    func judged(by cuts: CutTable) -> AppendResult {
         var commit = commit
         commit.cuts = cuts
         return AppendResult(commit: commit, outcomes: outcomes)

@@ -45,6 +45,7 @@ extension SQLiteStore {
         }
         let before = writing.own.author
         let founderBefore = writing.log.founder
+        let followedBefore = writing.log.cuts.founder
         let sign = isSealed ? sign : { _ in [] }
         let commit = LocalCommit(writing.own, on: state, wallMilliseconds: wallMilliseconds, faults: faults.model)
         let (planned, settled) = try write(&writing) { [hot = writing.hot] access throws(StoreError) in
@@ -81,8 +82,8 @@ extension SQLiteStore {
         }
         publish(writing)
         let result = planned.result.settled(by: settled)
-        // Roles are judged by another founder from now on.
-        return writing.log.founder == founderBefore ? result : result.showing(writing.log.cuts)
+        // Adopted before the plan was made, which so did not see it as a change.
+        return writing.log.cuts.founder == followedBefore ? result : result.judged(by: writing.log.cuts)
     }
 
     /// Applies verified segments in one transaction, in the order given: each begins at its replica's tip and its

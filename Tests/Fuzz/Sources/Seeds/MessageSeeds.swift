@@ -119,6 +119,48 @@ extension PairingSeeds {
     }
 }
 
+/// What two members say of roles, in the form that `FuzzSession` reads: by its recovery key, by a device, by nobody.
+enum StatementSeeds {
+    static func talk(_ number: Int) -> [UInt8] {
+        let placed = (0..<1 + number % 4).map { statement(number + $0) }
+        let frames: [Frame] = [
+            .statements(Frame.Statements(space: .home, statements: placed)),
+            .goodbye(Frame.Goodbye(code: number % 3 == 0 ? "revoked" : "shutdown", message: "", statements: placed)),
+        ]
+        var bytes: [UInt8] = []
+        for frame in number % 2 == 0 ? frames : frames.reversed() {
+            guard let encoded = try? FrameCodec.encode(frame) else { continue }
+            bytes.append(UInt8(number % 2 << 4))
+            bytes.append(lengthPrefixed: encoded)
+        }
+        return bytes
+    }
+
+    private static func statement(_ number: Int) -> PlacedStatement {
+        let devices = SimulatedDevice.all
+        let dot = Dot(
+            replica: ReplicaID(device: devices[number % 4].id, incarnation: 1), counter: UInt64(number / 4))
+        let ends = number % 3 == 0 ? [] : [TrustStatement.End(incarnation: 1, end: UInt64(number))]
+        let device = devices[number / 3 % 4].id
+        let content: TrustStatement.Content =
+            switch number % 5 {
+            case 0: .role(device, .reader, ends: ends)
+            case 1: .readmission(device, .admin, ends: ends)
+            case 2: .recoveryKey([UInt8](repeating: 9, count: 32))
+            case _: .revocation(device, ends: ends, wipes: number % 2 == 0)
+            }
+        let knows = VersionVector([VersionVector.Entry(replica: dot.replica, next: dot.counter + 1)])
+        guard number % 4 != 1, let key = RecoveryKey(bytes: [UInt8](repeating: 7, count: 32)) else {
+            return PlacedStatement(
+                dot: dot,
+                statement: TrustStatement(
+                    content, by: .author, at: dot, in: .home, sign: devices[number % 5 % 4].sign))
+        }
+        return PlacedStatement(
+            dot: dot, statement: TrustStatement(content, by: key, knows: knows, at: dot, in: .home))
+    }
+}
+
 /// Conversations of two members that keep to the protocol, in the form that `FuzzSession` reads.
 enum SessionSeeds {
     static var all: [[UInt8]] {
@@ -126,7 +168,7 @@ enum SessionSeeds {
             var talk = Talk(seed: seed)
             for _ in 0..<3 + talk.chance.below(12) { talk.go() }
             return talk.bytes
-        }
+        } + (0..<40).map { number in StatementSeeds.talk(number) }
     }
 
     private struct Talk {
