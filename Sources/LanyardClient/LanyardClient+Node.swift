@@ -20,6 +20,16 @@ extension LanyardClient {
         try await value(ClientRequest(.GET, "v1", "configuration"))
     }
 
+    /// Sets the level from which on the agent logs, for some time (ten minutes with nil); then, and after a restart, the configured
+    /// one counts again.
+    public func setLogLevel(
+        _ level: String, forMilliseconds: Int? = nil
+    ) async throws(ControlError) -> LogLevelResponse {
+        try await value(
+            ClientRequest(.PUT, "v1", "log-level"),
+            body: LogLevelRequest(level: level, forMilliseconds: forMilliseconds))
+    }
+
     /// Returns the agent's metrics in OpenMetrics, as they are scraped.
     package func metrics() async throws(ControlError) -> [UInt8] { try await bytes(ClientRequest(.GET, "metrics")) }
 
@@ -152,6 +162,16 @@ extension LanyardClient {
     public func ping(_ peer: String, timeoutMilliseconds: Int = 5_000) async throws(ControlError) -> PingResponse {
         var request = ClientRequest(.GET, "v1", "peers", .name(peer), "ping")
         request.query = [("timeoutMilliseconds", String(timeoutMilliseconds))]
+        return try await value(request)
+    }
+
+    /// Returns the round trip between two devices, as `other` measured it last. Each is named by its name, short id or id. Throws
+    /// `timed_out` if `other` did not answer.
+    public func roundTrip(
+        to peer: String, from other: String, timeoutMilliseconds: Int = 5_000
+    ) async throws(ControlError) -> RoundTripResponse {
+        var request = ClientRequest(.GET, "v1", "peers", .name(peer), "round-trip")
+        request.query = [("from", other), ("timeoutMilliseconds", String(timeoutMilliseconds))]
         return try await value(request)
     }
 

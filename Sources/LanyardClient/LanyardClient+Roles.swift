@@ -29,7 +29,7 @@ extension LanyardClient {
     }
 
     /// Returns a new recovery key. It counts once it is given to `setRecoveryKey`: write it down before.
-    public func newRecoveryKey(space: String = "home") async throws(ControlError) -> NewRecoveryKey {
+    public func newRecoveryKey(space: String = "home") async throws(ControlError) -> IssuedRecoveryKey {
         var request = ClientRequest(.POST, "v1", "spaces", .name(space), "recovery")
         request.isRepeatable = false
         return try await value(request)

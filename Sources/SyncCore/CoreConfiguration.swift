@@ -222,4 +222,8 @@ package struct CoreFaults: OptionSet, Sendable, Hashable {
     package static let acknowledgeReturnsLater = CoreFaults(rawValue: 1 << 19)
     /// Frames are sent by what this side announces, whatever the peer does.
     package static let sendUnagreedFrames = CoreFaults(rawValue: 1 << 20)
+    /// Statements of the recovery key are passed over where they come apart from their histories.
+    package static let ignoreStatements = CoreFaults(rawValue: 1 << 21)
+    /// The shell is told that a device may connect that the space refuses.
+    package static let serveBarred = CoreFaults(rawValue: 1 << 22)
 }

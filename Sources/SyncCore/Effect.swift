@@ -135,6 +135,8 @@ package enum Report: Sendable, Equatable {
     case memberAdmitted(DeviceID)
     /// A member says that this device was revoked, by a statement that its author signed.
     case ownRevocation(PlacedStatement, said: DeviceID)
+    /// That no longer holds.
+    case ownRevocationEnded
     /// The device began more histories than are taken in; reported once in a run.
     case tooManyHistories(DeviceID)
     /// A member wrote that a device is revoked; that has no effect.

@@ -180,7 +180,7 @@ import lanyard
             #expect(try await lanyard("recovery").output.contains("lanyard recovery create"))
             let created = try await lanyard("recovery", "create", "--json")
             let key = try JSONDecoding.value(
-                NewRecoveryKey.self, from: Array(created.output.utf8), unknownKeys: .refuse
+                IssuedRecoveryKey.self, from: Array(created.output.utf8), unknownKeys: .refuse
             ).key
             let state = try await lanyard("recovery", "--json").json() as? [String: Any]
             #expect(state?["exists"] as? Bool == true)

@@ -3,7 +3,7 @@ import ControlServer
 import SyncAgent
 import Testing
 
-/// What a device wrote beyond its end: an admin looks at it, and takes what is wanted.
+/// An admin looks at what a device wrote beyond its end, and takes what is wanted.
 @Suite(.timeLimit(.minutes(5))) struct ReviewTests {
     private func fields(_ live: LiveAgent, _ name: String) async throws -> String {
         let entry = try await live.agent.object(space: "home", try ObjectName(parsing: name))

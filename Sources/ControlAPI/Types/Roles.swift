@@ -52,7 +52,7 @@ public struct Revocation: Codable, Equatable, Sendable {
 }
 
 /// A new recovery key. It counts only once it was set.
-public struct NewRecoveryKey: Codable, Equatable, Sendable {
+public struct IssuedRecoveryKey: Codable, Equatable, Sendable {
     /// The private key as text. The agent does not keep it.
     public var key: String
 

@@ -11,8 +11,8 @@ public struct VoidWorkEntry: Codable, Equatable, Sendable {
     public var collection: String?
     /// The object's id within the collection.
     public var id: String?
-    /// Of an object: `created`, `edited`, `attached`, `detached`, `deleted` or `kept`. Of a statement: `role`, `readmission`,
-    /// `revocation` or `recoveryKey`.
+    /// The deed: of an object `created`, `edited`, `attached`, `detached`, `deleted` or `kept`; of a statement `role`,
+    /// `readmission`, `revocation` or `recoveryKey`.
     public var action: String?
     /// The edited fields, at most 64 of them.
     public var fields: [String]?
@@ -33,7 +33,7 @@ public struct VoidWorkEntry: Codable, Equatable, Sendable {
     /// True if an admin accepted this operation on an object; null for other operations.
     public var accepted: Bool?
 
-    /// What every entry has.
+    /// The keys that every entry has.
     public init(kind: String, time: Timestamp, dot: DotText) {
         self.kind = kind
         self.time = time

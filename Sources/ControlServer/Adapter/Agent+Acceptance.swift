@@ -35,7 +35,7 @@ extension Agent {
             hint: "Do it on one of them, or make this device one there: lanyard devices role \(device.shortID) admin")
     }
 
-    /// How often the object may change between reading and writing.
+    /// The number of tries for an object that changes between reading and writing.
     private static let acceptanceAttempts = 5
 
     private func accept(

@@ -12,10 +12,10 @@ extension Agent {
 
     /// Returns a new key, which counts only once it is set: so none is lost on its way to a person. Throws what
     /// `setRecoveryKey` does.
-    package func newRecoveryKey(space: String) async throws(ControlError) -> NewRecoveryKey {
+    package func newRecoveryKey(space: String) async throws(ControlError) -> IssuedRecoveryKey {
         try checkSpace(space)
         try await checkFounder(try await controlled { try await snapshot() })
-        return NewRecoveryKey(key: RecoveryKey().text)
+        return IssuedRecoveryKey(key: RecoveryKey().text)
     }
 
     /// Makes a key the recovery key of the space, for good. The same one again is answered unchanged. Throws

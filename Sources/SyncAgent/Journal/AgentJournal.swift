@@ -182,6 +182,9 @@ package final class AgentJournal: Sendable {
         case .memberAdmitted(let device):
             logger.notice("A device became a member.", metadata: ["peer.id": "\(device.shortID)"])
         case .revocationIgnored(let ignored): recordIgnored(ignored, logger)
+        case .ownRevocationEnded:
+            state.withLock { $0.ownRevocation = nil }
+            logger.notice("The revocation of this device does not hold any more.")
         case .ownRevocation(let placed, _):
             record(code: CloseReason.revoked.rawValue)
             state.withLock { $0.ownRevocation = placed.dot }

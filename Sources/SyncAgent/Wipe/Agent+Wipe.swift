@@ -8,13 +8,13 @@ extension Agent {
     /// is in a home of its own, and joins others only by a new invitation.
     ///
     /// From the moment the marker is written (`StoreWipe`) it is done, whatever becomes of the process: what is left then is
-    /// deleted at the next start. Asked for again while it runs, it does nothing. When it returns, the process is to begin
-    /// anew (`wipes`).
+    /// deleted at the next start. Asked for again while it runs, it does nothing; nor does a statement that was carried out here
+    /// before. When it returns, the process is to begin anew (`wipes`).
     ///
     /// - Parameter space: the only one there is so far, so the whole store goes.
     /// - Throws: `store` or `directory` if the disk refuses. Before the marker was written, the agent goes on as it was.
     package func wipe(_ space: SpaceID, _ record: WipeRecord) async throws(AgentError) {
-        guard space == .home, beginWipe() else { return }
+        guard space == .home, let record = record.following(wiped), beginWipe() else { return }
         let directory = configuration.dataDirectory
         let wiping = ReadQueue(threadCount: 1)
         defer { wiping.close() }

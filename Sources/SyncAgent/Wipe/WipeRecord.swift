@@ -2,7 +2,7 @@ import Foundation
 package import SyncModel
 import SyncStore
 
-/// What is kept of a wipe in the data directory: which statement asked for it, and when it was done.
+/// The note that a wipe leaves in the data directory: which statement asked for it, and when it was done.
 package struct WipeRecord: Sendable, Hashable, Codable {
     /// The revocation, as `REPLICA:COUNTER`.
     package var statement: String
@@ -12,12 +12,27 @@ package struct WipeRecord: Sendable, Hashable, Codable {
     package var authorName: String
     /// The clock of this device, milliseconds since 1970.
     package var milliseconds: Int64
+    /// The statements that were carried out here before, the newest last; at most `mostEarlier`.
+    package private(set) var earlier: [String] = []
+
+    private static let mostEarlier = 64
 
     package init(statement: Dot, authorName: String, milliseconds: Int64) {
         self.statement = "\(statement.replica):\(statement.counter)"
         author = "\(statement.replica.device)"
         self.authorName = authorName
         self.milliseconds = milliseconds
+    }
+
+    /// Returns the record with the statements of an earlier one; nil if its statement was carried out already. A device that was
+    /// admitted again learns of the old statement with all that the space holds.
+    func following(_ last: WipeRecord?) -> WipeRecord? {
+        guard let last else { return self }
+        let done = last.earlier + [last.statement]
+        guard !done.contains(statement) else { return nil }
+        var record = self
+        record.earlier = Array(done.suffix(Self.mostEarlier))
+        return record
     }
 
     /// Nil if nothing was wiped there, or the record cannot be read.

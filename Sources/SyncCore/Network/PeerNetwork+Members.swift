@@ -30,7 +30,9 @@ extension PeerNetwork {
     }
 
     private func emitTrust(_ output: inout StepOutput) {
-        output.emit(.trust(trusted, hearing: members.map(\.device).filter { $0 != settings.own && isHeard($0) }))
+        let heard = members.map(\.device).filter { $0 != settings.own && isHeard($0) }
+        let served = settings.faults.contains(.serveBarred) ? (trusted + heard).sorted() : trusted
+        output.emit(.trust(served, hearing: heard))
     }
 
     /// - Parameter devices: the complete list of blocked devices.

@@ -2,7 +2,7 @@ import SyncModel
 
 // Statements on roles that travel apart from their histories: to and from devices that have no session.
 extension SpaceMachine {
-    /// What the recovery key said, for the beginning of each session: a device that a thief revoked has no other way to say it.
+    /// The statements of the recovery key, for the beginning of each session: a device that a thief revoked has no other way to say it.
     /// The newest come first, where not all fit.
     var recoveryStatements: [PlacedStatement] {
         let rows = cuts.trust.rows.filter(\.statement.isRecovery)
@@ -27,7 +27,15 @@ extension SpaceMachine {
             ownRevocation = placed
             if wipes { step.emit(.wipe(placed)) }
         }
-        if !news.isEmpty { step.emit(.takeStatements(news)) }
+        if !news.isEmpty, !settings.faults.contains(.ignoreStatements) { step.emit(.takeStatements(news)) }
+    }
+
+    /// Forgets what a member told of this device once this node knows better: its author is no admin any more, or a member
+    /// that knew of it admitted the device again.
+    mutating func reviewOwnRevocation(_ step: inout CoreStep) {
+        guard let told = ownRevocation, isUndone(told) || !isAuthentic(told) else { return }
+        ownRevocation = nil
+        step.emit(.report(.ownRevocationEnded))
     }
 
     /// True if this node knows that the revocation does not hold. Its signature is good for ever: any member that keeps it could
@@ -35,8 +43,9 @@ extension SpaceMachine {
     private func isUndone(_ placed: PlacedStatement) -> Bool {
         if cuts.trust.row(at: placed.dot) != nil, !cuts.isRevoked(settings.own) { return true }
         return cuts.trust.rows.contains { row in
-            guard case .readmission(settings.own, _) = row.statement.content else { return false }
-            return row.knows.covers(placed.dot) && cuts.verdicts?.counting.contains(row.dot) ?? false
+            guard case .readmission(settings.own, _, _) = row.statement.content else { return false }
+            let counts = cuts.verdicts.map { $0.counting.contains(row.dot) } ?? false
+            return counts && row.knows.covers(placed.dot)
         }
     }
 

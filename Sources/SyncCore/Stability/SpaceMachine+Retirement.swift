@@ -10,6 +10,7 @@ extension SpaceMachine {
     /// Takes all cuts that are durable.
     mutating func recordCuts(_ cuts: CutTable, _ step: inout CoreStep) {
         log.record(cuts)
+        reviewOwnRevocation(&step)
         stability.recordMembersChanged()
         trustMembers(&step)
         for index in peers.indices where peers[index].isUp && cuts.isBarred(peers[index].device) {

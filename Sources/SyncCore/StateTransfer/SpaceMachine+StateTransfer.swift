@@ -9,7 +9,7 @@ extension SpaceMachine {
             stateReceiver.handleBegun(id, since, stagedEvents, asks: hasObjects, &step)
         case .staged(let id, let isComplete): stateReceiver.handleStaged(id, isComplete: isComplete, &step)
         case .lookedUp(let id, let staged): stateReceiver.handleLookedUp(id, staged, &step)
-        case .reviewed(let id, let facts, let tips): handleReviewed(id, facts, tips, &step)
+        case .reviewed(let id, let facts, let tips, let trust): handleReviewed(id, facts, tips, trust, &step)
         case .joined(let id, let joined): handleJoined(id, joined, &step)
         case .refused(let id, let error): handleStateRefused(id, error, &step)
         case .failed(let id, let code):
@@ -160,10 +160,10 @@ extension SpaceMachine {
         }
     }
 
-    /// Checks the facts and ends of a staged state. Each history must be signed by its author at the end it claims. The
-    /// facts, which come first, say which devices are authors.
+    /// Checks the facts and ends of a staged state. Each history must be signed by its author at the end it claims, and
+    /// each statement on roles. The facts, which come first, say which devices are authors.
     private mutating func handleReviewed(
-        _ id: StateID, _ facts: [StateFact], _ tips: [StateTip], _ step: inout CoreStep
+        _ id: StateID, _ facts: [StateFact], _ tips: [StateTip], _ trust: TrustTable, _ step: inout CoreStep
     ) {
         guard stateReceiver.isTaking(id) else { return }
         var known = membership
@@ -179,6 +179,9 @@ extension SpaceMachine {
             guard tip.isSigned(space: space, signingKey: key) else {
                 return handleStateRefused(id, .badSignature, &step)
             }
+        }
+        guard trust.isSigned(besides: cuts.trust, in: space, by: { known.signingKey(of: $0) }) else {
+            return handleStateRefused(id, .badSignature, &step)
         }
         recordReturned(tips.filter { $0.tip.next > held.next(of: $0.replica) }.map(\.replica), &step)
         stateReceiver.recordReviewed()

@@ -53,6 +53,9 @@ package struct StateCuts: Hashable, Sendable {
     package func table(_ members: MemberFacts) throws(CodecError) -> CutTable {
         try CutTable(encoded: encoded, members: members)
     }
+
+    /// Returns what the table says of roles, unchecked.
+    package func trust() throws(CodecError) -> TrustTable { try CutTable.trust(encoded: encoded) }
 }
 
 /// The part of a collection's schema that a receiver lacks.

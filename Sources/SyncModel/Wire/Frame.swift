@@ -96,7 +96,7 @@ extension Frame {
         package init(nonce: UInt64) { self.nonce = nonce }
     }
 
-    /// What the recovery key said: each is complete by itself.
+    /// Statements of the recovery key, each complete by itself.
     package struct Statements: Hashable, Sendable {
         package let space: SpaceID
         package let statements: [PlacedStatement]

@@ -372,3 +372,18 @@ extension Frame.Presence {
         self.init(space: try presence.space.spaceID(), records: records)
     }
 }
+
+extension PlacedStatement {
+    /// One of a later version is passed over.
+    fileprivate static func read(_ statements: [Data]) throws(WireError) -> [PlacedStatement] {
+        guard statements.count <= countLimit, statements.reduce(0, { $0 + $1.count }) <= byteLimit else {
+            throw .outOfRange(field: "statements")
+        }
+        var read: [PlacedStatement] = []
+        for bytes in statements {
+            var reader = ByteReader([UInt8](bytes))
+            if let statement = try? PlacedStatement(reading: &reader), reader.isAtEnd { read.append(statement) }
+        }
+        return read
+    }
+}

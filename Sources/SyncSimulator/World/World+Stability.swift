@@ -63,7 +63,7 @@ extension World {
         case .compact(let stable): answer = compact(node, upTo: stable)
         case .dropEvents(let stable): answer = dropEvents(node, stable)
         case .readmit(let fact):
-            let isDone = commit(node, [.operations([.addMember(fact)])])
+            let isDone = commit(node, [.operations([.addMember(stated(fact, by: node))])])
             trace.record(now, node, "lets \(fact.device.shortID) in again\(isDone ? "" : ", in vain")")
             answer = nil
         case .settle(let cut):

@@ -37,7 +37,7 @@ package struct StreamPlan: Sendable {
     package private(set) var unset: [ExactString] = []
     /// Streams of which more is dropped, with all that is.
     private(set) var dropped: [(stream: ExactString, events: DroppedEvents)] = []
-    /// What becomes of runs, in the order of their positions.
+    /// The changes of runs, in the order of their positions.
     private(set) var runs: [(stream: ExactString, runs: [ChangedRun])] = []
     /// The number of stored events shown more than before.
     private(set) var eventChange: Int64 = 0

@@ -58,7 +58,7 @@ extension LogPlan {
             touched.formUnion(try history.objects(touchedBy: known.replica, within: counters))
         }
         rebuilt = faults.contains(.cutKeepsObjects) ? [] : touched.sorted()
-        try settleStrictEnds(on: state, held: held ?? state.held, history)
+        if !faults.contains(.strictEndsStay) { try settleStrictEnds(on: state, held: held ?? state.held, history) }
     }
 
     /// Takes over what the sender of a state knows of cuts, and what the histories that come with it say of ours.

@@ -90,7 +90,7 @@ package struct LogPlan: Sendable {
         /// Streams that are `latestOnly` before or after it.
         let collecting: Set<ExactString>
         let dropped: DroppedByStream
-        /// Of the segments' replicas.
+        /// The strict ends of the segments' replicas.
         private let strictEnds: [ReplicaID: UInt64]
 
         init(from before: LogState, to after: LogState, _ segments: some Sequence<VerifiedSegment>) {

@@ -61,6 +61,11 @@ package struct LogState: Sendable, Equatable {
         follow()
     }
 
+    /// Judges roles with planted bugs.
+    mutating func plant(_ faults: TrustFaults, on device: DeviceID) {
+        cuts.plant(faults, on: device, members: members)
+    }
+
     /// Takes note that the device joins through a host.
     mutating func recordHost() {
         guard !hasHost else { return }

@@ -55,7 +55,7 @@ package struct TrustFact: Sendable, Hashable {
     /// The author's wall clock, for display only; nil if unknown.
     package let wallMilliseconds: Int64?
     package let admission: Admission?
-    /// Of roles, re-admissions, revocations and recovery keys. Nil for a revocation of versions that gave it no effect.
+    /// The content of a role, a re-admission, a revocation or a recovery key. Nil for a revocation of versions that gave it no effect.
     package let statement: Statement?
 
     init(

@@ -1,6 +1,6 @@
 package import SyncModel
 
-/// What a person orders of a device's role, on the device that writes the statement.
+/// An order of a person about a device's role, on the device that writes the statement.
 package struct TrustOrder: Sendable, Hashable {
     package enum Action: Sendable, Hashable {
         case role(DeviceID, MemberFact.Role)

@@ -14,7 +14,7 @@ package struct VoidOperation: Sendable, Hashable {
         case addition(DeviceID, name: String, role: MemberFact.Role)
         case retirement(DeviceID)
         case statement(TrustStatement.Content)
-        /// Of a later version.
+        /// An operation of a later version.
         case unknown
     }
 

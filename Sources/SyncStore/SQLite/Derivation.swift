@@ -30,8 +30,10 @@ struct Derivation {
             ) { row throws(StoreError) in row.integer(0) }
             if residue != nil { return false }
             let done = try done
-            let isUnderstood = try done == Self.version || done == Self.withoutStatements && !rows.holdsStatements()
-            return try !isUnderstood || CutTable.holdsStrictCut(encoded: rows.cutBytes())
+            var isUnderstood = done == Self.version
+            if done == Self.withoutStatements { isUnderstood = try !rows.holdsStatements() }
+            if !isUnderstood { return true }
+            return CutTable.holdsStrictCut(encoded: try rows.cutBytes())
         }
     }
 

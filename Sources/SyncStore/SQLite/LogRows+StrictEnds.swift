@@ -51,6 +51,7 @@ extension Commit {
 }
 
 extension AppendResult {
+    /// Returns the result with the table of cuts as it is now.
     func judged(by cuts: CutTable) -> AppendResult {
         var commit = commit
         commit.cuts = cuts

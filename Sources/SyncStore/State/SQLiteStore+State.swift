@@ -65,15 +65,21 @@ extension SQLiteStore {
     }
 
     /// Returns the facts and tips of a stream that is staged to its end: the caller checks the signatures before joining it.
-    package func stagedHistories() throws(StoreError) -> (facts: [StateFact], tips: [StateTip]) {
+    package func stagedHistories() throws(StoreError) -> (
+        facts: [StateFact], tips: [StateTip], trust: TrustTable
+    ) {
         var facts: [StateFact] = []
         var tips: [StateTip] = []
+        var trust = TrustTable()
         let items = try readLog(space) { rows throws(StoreError) in try StagingRows(rows).items() } ?? []
         for item in items {
             if case .fact(let fact) = item { facts.append(fact) }
             if case .tip(let tip) = item { tips.append(tip) }
+            if case .cuts(let cuts) = item {
+                do throws(CodecError) { trust = try cuts.trust() } catch { throw .refused(.malformed(error)) }
+            }
         }
-        return (facts, tips)
+        return (facts, tips, trust)
     }
 
     /// About what a peer that holds `since` would be sent by either road. Reads lengths alone, in a few milliseconds for

@@ -151,6 +151,7 @@ struct StateJoin {
         do throws(CodecError) { if let cuts { known = try cuts.table(members.held(at: theirs)) } } catch {
             throw .refused(.malformed(error))
         }
+        guard known.trust.isWithin(theirs, besides: state.cuts.trust) else { throw .refused(.beyondVector) }
         // Both are judged alike: by the founder that is followed here.
         known.follow(
             state.cuts.founder, recoveryKey: state.cuts.recoveryKey, in: state.space, members: members.held(at: theirs))

@@ -31,7 +31,7 @@ struct Recovery: AsyncParsableCommand {
         static let configuration = CommandConfiguration(
             abstract: "Make the recovery key of the space, once, and show it, once. Only the founder's device can.",
             discussion: """
-                The agent keeps the public half only: a key that is lost is lost for good, and no device can make another. Write it \
+                The agent keeps the public half only: a key that is lost is lost for good, and no other can be made. Write it \
                 down, and keep it where no device is. Anyone who has it can revoke every device.
                 """)
         @OptionGroup var global: GlobalOptions
@@ -40,7 +40,7 @@ struct Recovery: AsyncParsableCommand {
             let client = try global.client()
             let key = try await client.newRecoveryKey(space: global.space).key
             // Shown before it counts: so no key counts that no person has seen.
-            try global.print(NewRecoveryKey(key: key)) { style in
+            try global.print(IssuedRecoveryKey(key: key)) { style in
                 if global.quiet { return key + "\n" }
                 return "\(style.strong(shown(key)))\n\n"
                     + Prose.wrapped(

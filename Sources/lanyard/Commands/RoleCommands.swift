@@ -44,7 +44,7 @@ struct Wiping: ParsableArguments {
     @Flag(help: "Tell the device to delete what it holds of the space, when it next meets one.")
     var wipe = false
 
-    /// What a question adds.
+    /// The addition to a question.
     var words: String { wipe ? ", and have it delete what it holds" : "" }
 }
 
@@ -62,13 +62,13 @@ struct RoleChange: ParsableArguments {
         return (client, try DeviceWord.find(device, in: try await client.devices(space: global.space)))
     }
 
-    /// What a person is asked before a revoked device comes back; nil where nothing has to be asked.
+    /// The question to a person before a revoked device comes back; nil where nothing has to be asked.
     func question(of found: DeviceEntry) -> String? {
         guard found.state == "revoked" else { return nil }
         return "\(found.name) (\(found.id.prefix(7))) was revoked. Admit it again as \(role.role.withArticle)"
     }
 
-    /// What is done, for the question of the recovery key.
+    /// The deed, for the question of the recovery key.
     func words(of found: DeviceEntry) -> String {
         question(of: found) ?? "Make \(found.name) (\(found.id.prefix(7))) \(role.role.withArticle)"
     }
@@ -109,7 +109,7 @@ struct Revoking {
     let client: LanyardClient
     let global: GlobalOptions
     let wipes: Bool
-    /// How long connected devices may take to say that they have heard.
+    /// The time that connected devices may take to say that they have heard.
     private static let patience: Duration = .seconds(3)
 
     func revoke(_ found: DeviceEntry, recoveryKey: String?) async throws {

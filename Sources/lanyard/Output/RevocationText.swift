@@ -1,6 +1,6 @@
 package import ControlAPI
 
-/// A revocation for people: the members that have heard, and the devices that it let in.
+/// A revocation for people: the devices that have heard, and those that the device let in.
 package struct RevocationText {
     let revocation: Revocation
     /// All devices of the space, for names.

@@ -1,6 +1,6 @@
 import ControlAPI
 
-/// What a device wrote that counts nowhere, grouped for a person: by object, by stream, then the rest.
+/// The void work of a device, grouped for a person: by object, by stream, then the rest.
 ///
 /// Bound: a line for each object and stream among the operations that were asked for.
 struct VoidWorkSummary {

@@ -54,7 +54,7 @@ extension TranscriptNames {
         case .begun(_, let since, _, _): "begun since \(vector(since))"
         case .staged(_, let isComplete): isComplete ? "staged, complete" : "staged"
         case .lookedUp(_, let staged): "looked up \(staged.count)"
-        case .reviewed(_, _, let tips): "reviewed \(tips.count) histories"
+        case .reviewed(_, _, let tips, _): "reviewed \(tips.count) histories"
         case .joined(_, let joined): "joined, held \(vector(joined.tips.map { ($0.replica, $0.tip.next) }))"
         case .refused(_, let error): "refused: \(error)"
         case .failed(_, let code): "failed: \(code)"
@@ -136,6 +136,7 @@ extension TranscriptNames {
         case .memberAdmitted(let device): "\(name(device)) is a member"
         case .tooManyHistories(let device): "too many histories of \(name(device))"
         case .revocationIgnored: "a revocation is ignored"
+        case .ownRevocationEnded: "the own revocation does not hold any more"
         case .ownRevocation(let placed, let device):
             "revoked by \(name(placed.dot.replica.device)), says \(name(device))"
         case .stateTaken(let device): "took state from \(name(device))"

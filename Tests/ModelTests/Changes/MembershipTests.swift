@@ -187,7 +187,7 @@ import Testing
             laterFields: [7, 8])
         #expect(plain.founder == nil && named.founder == founder && named.isBound && !named.isHost)
         #expect(named.encoded == plain.encoded + [2] + founder.bytes)
-        #expect(host.encoded.suffix(35) == [3] + founder.bytes + [7, 8])
+        #expect(host.encoded.suffix(35) == [7] + founder.bytes + [7, 8])
         for fact in [named, host, host.withoutHost, named.following(nil)] {
             let bytes = fact.encoded
             #expect(try MemberFact(encoded: bytes, 0..<bytes.count) == fact)

@@ -3,7 +3,7 @@ import SyncModel
 import SyncStore
 import Testing
 
-/// What a store tells of a device's void work, and what accepting it comes to. 1 is under test, 2 writes beyond its end, and 3 is
+/// The void work of a device as a store tells of it, and what accepting it comes to. 1 is under test, 2 writes beyond its end, and 3 is
 /// another member.
 @Suite("Store contract: void work")
 struct VoidWorkTests {

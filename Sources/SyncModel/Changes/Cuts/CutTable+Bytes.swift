@@ -40,6 +40,8 @@ extension CutTable {
         return rows.cuts.contains { !$0.fact.hasEffect }
     }
 
+    static func trust(encoded bytes: [UInt8]) throws(CodecError) -> TrustTable { try rows(bytes).trust }
+
     /// Reads the rows without computing what follows from them.
     private static func rows(_ bytes: [UInt8]) throws(CodecError) -> CutTable {
         var reader = ByteReader(bytes)

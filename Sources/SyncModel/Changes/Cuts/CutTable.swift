@@ -55,7 +55,9 @@ package struct CutTable: Hashable, Sendable {
     /// founder's disk could name another. Nil if there is none.
     package private(set) var recoveryKey: [UInt8]?
     private var space = SpaceID.home
-    /// Roles, and ends that concern every operation; nil while every add-fact counts and none admits a reader. Derived from
+    /// Planted bugs, and the device on which this table is.
+    private var planted = PlantedTrust()
+    /// Roles, and ends that concern every operation; nil while there is no statement and no add-fact admits a reader. Derived from
     /// the other properties, as `ends` is.
     package private(set) var verdicts: TrustVerdicts?
     /// The strict ends by which a store filled its tables, or that a test gives. Where the law judges they are none.
@@ -101,13 +103,27 @@ package struct CutTable: Hashable, Sendable {
         founder.map { founder in trust.recoveryKeys(of: founder).contains { $0 != recoveryKey } } ?? false
     }
 
+    /// Judges roles with planted bugs from now on.
+    package mutating func plant(_ faults: TrustFaults, on device: DeviceID?, members: MemberFacts) {
+        planted = PlantedTrust(faults: faults, own: device)
+        derive(members)
+    }
+
+    private func judged(_ additions: [TrustLaw.Addition], by founder: DeviceID) -> TrustVerdicts {
+        TrustVerdicts(
+            planted.table(trust), additions, founder: founder, key: recoveryKey, space: space, faults: planted.faults)
+    }
+
     private mutating func derive(_ members: MemberFacts) {
         let additions = members.additions
-        if recoveryKey == nil, let founder { recoveryKey = trust.recoveryKeys(of: founder).first }
         if let founder, !trust.isEmpty || additions.contains(where: { $0.role == .reader }) {
-            verdicts = TrustVerdicts(
-                trust, additions.map { TrustLaw.Addition(device: $0.device, role: $0.role, dot: $0.dot) },
-                founder: founder, key: recoveryKey, space: space)
+            let additions = additions.map { TrustLaw.Addition(device: $0.device, role: $0.role, dot: $0.dot) }
+            var verdicts = judged(additions, by: founder)
+            if recoveryKey == nil, let key = verdicts.recoveryKey {
+                recoveryKey = key
+                verdicts = judged(additions, by: founder)
+            }
+            self.verdicts = verdicts
             strictEnds = [:]
         } else {
             verdicts = nil

@@ -1,5 +1,3 @@
-import FoundationEssentials
-
 /// A statement with where it stands in its author's history: what the signature is over. So it can be checked apart from the
 /// history.
 package struct PlacedStatement: Hashable, Sendable {
@@ -40,19 +38,6 @@ package struct PlacedStatement: Hashable, Sendable {
         let isWithin =
             statements.count <= countLimit && statements.reduce(0) { $0 + $1.canonicalBytes.count } <= byteLimit
         try Frame.require(isWithin, field)
-    }
-
-    static func read(_ statements: [Data]) throws(WireError) -> [PlacedStatement] {
-        guard statements.count <= countLimit, statements.reduce(0, { $0 + $1.count }) <= byteLimit else {
-            throw .outOfRange(field: "statements")
-        }
-        var read: [PlacedStatement] = []
-        for bytes in statements {
-            // One of a later version is passed over.
-            var reader = ByteReader([UInt8](bytes))
-            if let statement = try? PlacedStatement(reading: &reader), reader.isAtEnd { read.append(statement) }
-        }
-        return read
     }
 }
 

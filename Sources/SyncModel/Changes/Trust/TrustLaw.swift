@@ -45,6 +45,7 @@ package struct TrustLaw {
     }
 
     let founder: DeviceID
+    private let faults: TrustFaults
     /// The past comes first; the order of the others does not matter.
     package let rows: [TrustTable.Row]
     let additions: [Addition]
@@ -65,8 +66,12 @@ package struct TrustLaw {
     private var connecting = Grants()
 
     /// - Parameter key: the public recovery key.
-    package init(_ table: TrustTable, _ additions: [Addition], founder: DeviceID, key: [UInt8]?, space: SpaceID) {
+    package init(
+        _ table: TrustTable, _ additions: [Addition], founder: DeviceID, key: [UInt8]?, space: SpaceID,
+        faults: TrustFaults = []
+    ) {
         self.founder = founder
+        self.faults = faults
         self.additions = additions
         // A member may write statements without end that have no effect. They cost nothing from here on.
         let table = Self.withoutIdle(table, additions, founder: founder, key: key, space: space)
@@ -216,6 +221,7 @@ package struct TrustLaw {
             isMoving = false
             additions.removeAll { index in
                 let addition = self.additions[index]
+                let ends = faults.contains(.countVoidAdditions) ? [] : ends
                 guard isGranted(addition.dot, needs: addition.needed, ends, grants, by: grants) else { return false }
                 grants.additions.insert(index)
                 isMoving = true
@@ -378,6 +384,9 @@ package struct TrustLaw {
         if isAdmitted(replica.device, connecting) { return 0 }
         return statedEnd(of: replica, needs: .writer, state.ends, state.grants)
     }
+
+    /// True if a known fact connects the device with the founder, whether or not it counts.
+    package func isConnected(_ device: DeviceID) -> Bool { isAdmitted(device, connecting) }
 
     /// True if the device was revoked, or only void facts admitted it. A device that no known fact connects with the founder
     /// is not barred: a newcomer learns of its host's admission after its own.

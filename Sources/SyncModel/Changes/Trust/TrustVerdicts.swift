@@ -2,9 +2,9 @@
 package struct TrustVerdicts: Hashable, Sendable {
     /// Where the histories of one device end for what needs a writer.
     private struct Ends: Hashable, Sendable {
-        /// Of the histories that no fact tells of.
+        /// The end of the histories that no fact tells of.
         var others: UInt64
-        /// Of those that differ.
+        /// The ends of those that differ.
         var byReplica: [ReplicaID: UInt64] = [:]
     }
 
@@ -16,13 +16,23 @@ package struct TrustVerdicts: Hashable, Sendable {
     package private(set) var counting: Set<Dot> = []
     /// Devices that were revoked, or that only void facts admitted; sorted.
     package private(set) var barred: [DeviceID] = []
+    /// The first key that the founder named, by dot, while it could: one that was revoked, or is no admin any more, names
+    /// none beyond its end.
+    let recoveryKey: [UInt8]?
     private var ends: [DeviceID: Ends] = [:]
 
     /// - Parameter founder: the device whose space this node is in.
     init(
-        _ table: TrustTable, _ additions: [TrustLaw.Addition], founder: DeviceID, key: [UInt8]?, space: SpaceID
+        _ table: TrustTable, _ additions: [TrustLaw.Addition], founder: DeviceID, key: [UInt8]?, space: SpaceID,
+        faults: TrustFaults = []
     ) {
-        let law = TrustLaw(table, additions, founder: founder, key: key, space: space)
+        let law = TrustLaw(table, additions, founder: founder, key: key, space: space, faults: faults)
+        recoveryKey =
+            law.rows.filter { row in
+                row.dot.replica.device == founder && row.dot.counter < law.end(of: row.dot.replica, needs: .admin)
+            }.sorted { $0.dot < $1.dot }.lazy.compactMap { row in
+                if case .recoveryKey(let key) = row.statement.content { key } else { nil }
+            }.first
         counting = Set(law.rows.indices.filter(law.counts).map { law.rows[$0].dot })
         var told: [DeviceID: Set<ReplicaID>] = [:]
         for row in law.rows {

@@ -88,7 +88,7 @@ package struct WorkToAccept: Sendable {
 
 // The writes that take the work over.
 extension WorkToAccept {
-    /// What an acceptance does to the object.
+    /// The effect of an acceptance on the object.
     package enum Change: Hashable, Sendable {
         /// The object is the same with the work and without it.
         case nothing
