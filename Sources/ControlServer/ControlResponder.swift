@@ -38,8 +38,16 @@ package struct ControlResponder: Sendable {
     func respond(to request: Request, upload: RequestUpload, over origin: ControlRequest.Origin) async -> Response {
         do throws(ControlError) {
             let (route, asked) = try match(request, upload, origin)
-            return try await route.handler(asked)
+            let answer = try await route.handler(asked)
+            // The route, not the path: names of objects do not belong into a log that helpers read.
+            logger.debug(
+                "A request was answered.",
+                metadata: ["route": "\(route.method.rawValue) \(route.path)", "status": "\(answer.status.code)"])
+            return answer
         } catch {
+            logger.debug(
+                "A request was refused.",
+                metadata: ["method": "\(request.method.rawValue)", "error.code": "\(error.code.rawValue)"])
             return failure(error, request)
         }
     }

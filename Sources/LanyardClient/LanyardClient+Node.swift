@@ -20,6 +20,16 @@ extension LanyardClient {
         try await value(ClientRequest(.GET, "v1", "configuration"))
     }
 
+    /// Sets the level from which on the agent logs, for some time (ten minutes with nil); then, and after a restart, the configured
+    /// one counts again.
+    public func setLogLevel(
+        _ level: String, forMilliseconds: Int? = nil
+    ) async throws(ControlError) -> LogLevelResponse {
+        try await value(
+            ClientRequest(.PUT, "v1", "log-level"),
+            body: LogLevelRequest(level: level, forMilliseconds: forMilliseconds))
+    }
+
     /// Returns the agent's metrics in OpenMetrics, as they are scraped.
     package func metrics() async throws(ControlError) -> [UInt8] { try await bytes(ClientRequest(.GET, "metrics")) }
 

@@ -34,6 +34,7 @@ package final class Agent: Sendable {
     let writer: LocalWriter
     let blobDriver: BlobDriver
     let arrivals = Arrivals()
+    let temporaryLogLevel: TemporaryLogLevel
     let backupTurn = BackupTurn()
     /// The backups that the agent makes by itself.
     package let backups: BackupBoard
@@ -83,6 +84,7 @@ package final class Agent: Sendable {
         self.eventLoop = eventLoop
         self.log = log
         logger = log.logger(level: configuration.logLevel)
+        temporaryLogLevel = TemporaryLogLevel(configured: configuration.logLevel, log: log, eventLoop: eventLoop)
         driver = StoreDriver(store: store, eventLoop: eventLoop)
         blobDriver = BlobDriver(
             blobs: blobs, store: driver, inlet: BulkInlet(eventLoop: eventLoop), journal: journal)
@@ -141,6 +143,7 @@ package final class Agent: Sendable {
         presence.signal.finish()
         backups.signal.finish()
         try? await eventLoop.flatSubmit { [self] in
+            temporaryLogLevel.stop()
             running.loop.presence?.stop()
             running.loop.stop()
             running.bulk.stop()

@@ -99,6 +99,9 @@ final class AgentLoop: CoreLoop {
 
     func record(_ commit: Commit) {
         journal.recordLater(commit.laterAuthors, logger: logger)
+        logger.debug(
+            "Changes are durable.",
+            metadata: ["segments": "\(commit.segments.count)", "changes": "\(commit.counts.changes)"])
         measure(commit, changesBefore: counts.changes)
         digest = commit.digest
         take(commit.counts)
@@ -251,11 +254,14 @@ final class AgentLoop: CoreLoop {
 
     private func dial(_ id: ConnectionID, _ endpoint: Endpoint) {
         guard let address = address(of: endpoint, dialling: id) else { return }
+        logger.debug(
+            "An address is dialled.", metadata: ["connection": "\(id.rawValue)", "peer.address": "\(address)"])
         transport.dial(id.rawValue, address)
     }
 
     private func send(_ id: ConnectionID, _ frame: Frame) {
         var frame = frame
+        logger.trace("A frame is sent.", metadata: metadata(of: frame, on: id))
         // The core has no wall clock (the peer compares ours with its own) and no key.
         if case .hello(var hello) = frame {
             hello.wallMilliseconds = WallClock.milliseconds
@@ -270,11 +276,18 @@ final class AgentLoop: CoreLoop {
         _ connection: UInt64, _ protocol: ApplicationProtocol, direction: Direction, device: DeviceID, remote: HostPort
     ) {
         let endpoint = Endpoint(host: remote.host, port: UInt16(clamping: remote.port))
+        logger.debug(
+            "A connection opened.",
+            metadata: [
+                "connection": "\(connection)", "peer.id": "\(device.shortID)", "peer.address": "\(remote)",
+                "direction": "\(direction)",
+            ])
         step(.opened(ConnectionID(rawValue: connection), device, remote: endpoint))
     }
 
     func received(_ connection: UInt64, payload: [UInt8]) {
         receive(connection, payload, as: FrameCodec.decode) { id, frame in
+            logger.trace("A frame came.", metadata: metadata(of: frame, on: id))
             step(.received(id, frame, bytes: payload.count))
             // What a member holds is news to those who wait until all are in step.
             switch frame {
@@ -285,6 +298,12 @@ final class AgentLoop: CoreLoop {
             case _: break
             }
         }
+    }
+
+    /// Returns what a line of the log says of a frame: its kind and its peer.
+    private func metadata(of frame: Frame, on id: ConnectionID) -> Logger.Metadata {
+        let kind = Mirror(reflecting: frame).children.first?.label ?? "\(frame)"
+        return ["frame": "\(kind)", "peer.id": "\(core.device(of: id)?.shortID ?? "-")"]
     }
 
     func closed(_ connection: UInt64, reason: EndReason) {

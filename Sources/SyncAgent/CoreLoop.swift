@@ -104,11 +104,15 @@ extension CoreLoop {
 
     func handleClosed(_ connection: UInt64, reason: EndReason) {
         if reason.isRefusal { journal.record(code: reason.rawValue) }
+        logger.debug(
+            "A connection closed.", metadata: ["connection": "\(connection)", "code": "\(reason.rawValue)"])
         step(.closed(ConnectionID(rawValue: connection), code: reason.rawValue))
     }
 
     func handleDialFailed(_ connection: UInt64, reason: EndReason) {
         journal.record(code: reason.rawValue)
+        logger.debug(
+            "No connection came of a dial.", metadata: ["connection": "\(connection)", "code": "\(reason.rawValue)"])
         step(.dialFailed(ConnectionID(rawValue: connection), code: reason.rawValue))
     }
 }

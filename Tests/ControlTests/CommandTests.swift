@@ -147,8 +147,8 @@ import Testing
                     (
                         ["status", "--json"],
                         [
-                            "addresses", "backups", "device", "discovery", "peers", "spaces", "store", "transfers",
-                            "upgrade", "uptimeSeconds", "version", "warnings",
+                            "addresses", "backups", "device", "discovery", "logLevel", "peers", "spaces", "store",
+                            "transfers", "upgrade", "uptimeSeconds", "version", "warnings",
                         ]
                     ),
                     (["--json", "why"], ["chain", "errors", "hint", "inStep", "lackedBy", "lacking", "nextAttempt"]),

@@ -238,13 +238,17 @@ public struct StatusResponse: Codable, Equatable, Sendable {
     public var warnings: [Warning]
     /// The addresses, as `HOST:PORT`, at which other devices reach this one; null from an agent that does not say.
     public var addresses: [String]?
+    /// The level from which on the agent logs; null from an agent that does not say.
+    public var logLevel: LogLevelResponse?
 
     /// All fields.
     public init(
         device: Device, version: String = LanyardVersion.current, uptimeSeconds: Int, discovery: Discovery,
         spaces: [Space], peers: PeerCounts, store: Store, transfers: [Transfer] = [], warnings: [Warning] = [],
-        backups: BackupsResponse? = nil, addresses: [String]? = nil, upgrade: Upgrade? = nil
+        backups: BackupsResponse? = nil, addresses: [String]? = nil, upgrade: Upgrade? = nil,
+        logLevel: LogLevelResponse? = nil
     ) {
+        self.logLevel = logLevel
         self.addresses = addresses
         self.backups = backups
         self.upgrade = upgrade

@@ -59,7 +59,7 @@ extension Agent {
             store: storeResponse, transfers: transfers,
             warnings: warnings(now) + SilentMember.warnings(heldBackBy, now: now.wallMilliseconds),
             backups: backups.view.plan == nil ? nil : backupsResponse,
-            addresses: addresses)
+            addresses: addresses, logLevel: LogLevelResponse(logLevel))
     }
 
     /// Returns the members whose acknowledgement is missing, and since when: the time of the oldest change that the member has

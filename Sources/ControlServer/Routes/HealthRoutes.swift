@@ -37,6 +37,9 @@ struct HealthRoutes: Sendable {
                     try await agent.doctorChecks(deep: deep, progress: progress)
                 }
             },
+            Route(.put, "/v1/log-level") { [agent] request throws(ControlError) in
+                .json(try await agent.setLogLevel(try await request.body(LogLevelRequest.self)))
+            },
             Route(.get, "/v1/logs", query: ["limit"]) { [agent] request throws(ControlError) in
                 let limit = try request.integer("limit", in: 1...10_000, default: 200)
                 return .json(LogLines(lines: await agent.recentLogLines(limit: limit)))

@@ -88,10 +88,12 @@ final class DiscoveryDriver {
             loop.step(.announced(instance: instance, listenPort: listenPort))
         case .found(let record):
             records[record.key] = record
+            loop.logger.debug("A record appeared.", metadata: ["mdns.instance": "\(record.key.instance)"])
             tell(record.key.instance)
             recordsChanged()
         case .lost(let key):
             records[key] = nil
+            loop.logger.debug("A record went.", metadata: ["mdns.instance": "\(key.instance)"])
             tell(key.instance)
             recordsChanged()
         case .interfacesChanged:

@@ -17,6 +17,8 @@ package final class AgentLog: Sendable {
     private let format: AgentConfiguration.LogFormat
     private let echoes: Bool
     private let state = Mutex(State())
+    /// The place of `temporaryLevel` among all levels; -1: nil.
+    private let temporaryPlace = Atomic(-1)
 
     /// - Parameter echoes: whether lines also go to standard error.
     package init(directory: String, format: AgentConfiguration.LogFormat, echoes: Bool = true) {
@@ -26,10 +28,21 @@ package final class AgentLog: Sendable {
         state.withLock { open(&$0) }
     }
 
+    /// Returns a logger of this level, or of `temporaryLevel` while there is one. A copy that is given a level of its own keeps that.
     package func logger(level: AgentConfiguration.LogLevel) -> Logger {
-        var logger = Logger(label: "lanyard") { _ in Handler(log: self) }
-        logger.logLevel = Logger.Level(rawValue: level.rawValue) ?? .info
-        return logger
+        Logger(label: "lanyard") { _ in Handler(log: self, configured: Logger.Level(level)) }
+    }
+
+    /// The level that counts in place of the configured one; nil: none does.
+    package var temporaryLevel: Logger.Level? {
+        get {
+            let place = temporaryPlace.load(ordering: .relaxed)
+            return Logger.Level.allCases.indices.contains(place) ? Logger.Level.allCases[place] : nil
+        }
+        set {
+            let place = newValue.flatMap { Logger.Level.allCases.firstIndex(of: $0) }
+            temporaryPlace.store(place ?? -1, ordering: .relaxed)
+        }
     }
 
     /// The newest lines, oldest of them first.
@@ -82,8 +95,19 @@ package final class AgentLog: Sendable {
 
     private struct Handler: LogHandler {
         let log: AgentLog
+        let configured: Logger.Level
         var metadata: Logger.Metadata = [:]
-        var logLevel: Logger.Level = .info
+        private var own: Logger.Level?
+
+        init(log: AgentLog, configured: Logger.Level) {
+            self.log = log
+            self.configured = configured
+        }
+
+        var logLevel: Logger.Level {
+            get { own ?? log.temporaryLevel ?? configured }
+            set { own = newValue }
+        }
 
         subscript(metadataKey key: String) -> Logger.Metadata.Value? {
             get { metadata[key] }
@@ -113,4 +137,8 @@ package final class AgentLog: Sendable {
             return data.map { String(decoding: $0, as: UTF8.self) } ?? "\"\""
         }
     }
+}
+
+extension Logger.Level {
+    init(_ level: AgentConfiguration.LogLevel) { self = Self(rawValue: level.rawValue) ?? .info }
 }

@@ -5,7 +5,12 @@ import LanyardClient
 
 struct Logs: AsyncParsableCommand {
     static let configuration = CommandConfiguration(
-        abstract: "Show the agent's log; works without the agent.")
+        abstract: "Show the agent's log; works without the agent.",
+        discussion: """
+            With --set-level, the running agent logs from another level on, for some time; after that, and after a restart, the \
+            level of its configuration counts again. `debug` adds connections, dials, requests and commits, `trace` each frame. With \
+            --follow the lines are shown as they come.
+            """)
     @Flag(name: .shortAndLong, help: "Go on with lines that come later.")
     var follow = false
     @Option(
@@ -14,9 +19,32 @@ struct Logs: AsyncParsableCommand {
     var lines = 200
     @Option(help: ArgumentHelp("Only lines of this level, and of those that weigh more.", valueName: "level"))
     var level: LogLevel?
+    @Option(help: ArgumentHelp("Have the running agent log from this level on.", valueName: "level"))
+    var setLevel: LogLevel?
+    @Option(
+        name: .customLong("for"),
+        help: ArgumentHelp("With --set-level: the time until the configured level counts again.", valueName: "time"))
+    var length: TimeLength?
     @OptionGroup var global: GlobalOptions
 
+    func validate() throws {
+        if setLevel == .critical { throw ValidationError("--set-level goes up to error.") }
+        if setLevel != nil, level != nil, !follow {
+            throw ValidationError("--set-level shows lines only with --follow; --level goes with that.")
+        }
+        guard let length else { return }
+        guard setLevel != nil else { throw ValidationError("--for goes with --set-level.") }
+        guard LogLevelRequest.milliseconds.contains(length.milliseconds) else {
+            throw ValidationError("A level is set for 1s to 1d. To keep it: log-level in the agent's configuration.")
+        }
+    }
+
     func run() async throws {
+        if let setLevel {
+            let set = try await global.client().setLogLevel(setLevel.rawValue, forMilliseconds: length?.milliseconds)
+            guard follow else { return try global.print(set) { _ in Self.text(set) + "\n" } }
+            global.note(Self.text(set))
+        }
         let location = global.location
         let directory = location.dataDirectory
         guard var log = LogFile(directory: directory) else {
@@ -31,6 +59,15 @@ struct Logs: AsyncParsableCommand {
             try output.write(log.readOn())
             changes.waitForOne()
         }
+    }
+
+    private static func text(_ set: LogLevelResponse) -> String {
+        guard let until = set.until else {
+            return "The agent logs from \(shown(set.configured)) on, as configured."
+        }
+        let time = TimeText.local.exact(until)
+        return "The agent logs from \(shown(set.level)) on until \(time); then, and after a restart, "
+            + "from \(shown(set.configured)) on."
     }
 
     /// Returns the error for the file that could not be opened just now.

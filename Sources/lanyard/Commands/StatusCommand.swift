@@ -84,6 +84,12 @@ struct StatusText {
             row("store", "\(Amounts.bytes(status.store.bytes)), \(storeState)"),
         ]
         lines += status.spaces.flatMap(space)
+        if let level = status.logLevel, let until = level.until {
+            lines.append(
+                row(
+                    "log",
+                    "\(shown(level.level)) until \(TimeText.local.exact(until)), then \(shown(level.configured))"))
+        }
         if let backups = status.backups { lines.append(row("backups", BackupText(backups, style).sentence)) }
         lines += TransferText.lines(status.transfers).map { row("arriving", $0) }
         if let next, !isQuiet { lines += ["", next] }
