@@ -165,6 +165,16 @@ extension LanyardClient {
         return try await value(request)
     }
 
+    /// Returns the round trip between two devices, as `other` measured it last. Each is named by its name, short id or id. Throws
+    /// `timed_out` if `other` did not answer.
+    public func roundTrip(
+        to peer: String, from other: String, timeoutMilliseconds: Int = 5_000
+    ) async throws(ControlError) -> RoundTripResponse {
+        var request = ClientRequest(.GET, "v1", "peers", .name(peer), "round-trip")
+        request.query = [("from", other), ("timeoutMilliseconds", String(timeoutMilliseconds))]
+        return try await value(request)
+    }
+
     /// Keeps an address to dial; `changed` is false when it was known.
     public func addPeer(_ address: HostPort) async throws(ControlError) -> PeerChange {
         try await value(

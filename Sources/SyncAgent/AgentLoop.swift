@@ -23,6 +23,7 @@ final class AgentLoop: CoreLoop {
     private let presenceBoard: PresenceBoard
     /// Signs what is present here.
     var presence: PresencePublisher?
+    private var linkAnswers = LinkAnswers()
     private var objectPosition: Int64 = 0
     /// The loop of attachments: it hears which peers can move bytes, and of records that came or went.
     var bulk: BulkLoop?
@@ -213,6 +214,8 @@ final class AgentLoop: CoreLoop {
     private func show(_ records: [PresenceRecord]) {
         let names = records.compactMap { record in core.name(of: record.device).map { (record.device, $0) } }
         presenceBoard.show(records, names: Dictionary(uniqueKeysWithValues: names))
+        let answers = linkAnswers.update(records, own: core.configuration.own) { core.peers(at: now) }
+        if let answers { presenceBoard.set(answers: answers) }
     }
 
     private func persist(_ id: PersistID, _ segments: [VerifiedSegment]) {

@@ -50,3 +50,37 @@ public struct PingResponse: Codable, Equatable, Sendable {
         self.nextAttempt = nextAttempt
     }
 }
+
+/// Answer of `GET /v1/peers/{peer}/round-trip`: a link between two devices, as one of them says.
+public struct RoundTripResponse: Codable, Equatable, Sendable {
+    /// One end of the link.
+    public struct End: Codable, Equatable, Sendable {
+        /// The device id.
+        public var id: String
+        /// The device's name.
+        public var name: String
+
+        /// All fields.
+        public init(id: String, name: String) {
+            self.id = id
+            self.name = name
+        }
+    }
+
+    /// The device that was asked.
+    public var from: End
+    /// The device at the other end.
+    public var to: End
+    /// True if the device that was asked has a session with the other one.
+    public var connected: Bool
+    /// The round trip that it measured last on that session; null if it measured none yet, and without a session.
+    public var rttMilliseconds: Double?
+
+    /// All fields.
+    public init(from: End, to: End, connected: Bool, rttMilliseconds: Double? = nil) {
+        self.from = from
+        self.to = to
+        self.connected = connected
+        self.rttMilliseconds = rttMilliseconds
+    }
+}

@@ -52,11 +52,16 @@ extension Agent {
         return answer
     }
 
-    private func pinged(_ text: String, in now: AgentSnapshot) throws(ControlError) -> DeviceID {
+    /// True if the text names this device.
+    func isOwn(_ text: String, _ now: AgentSnapshot) -> Bool {
+        text == now.name || text == "\(now.own)" || text.uppercased() == now.own.shortID
+    }
+
+    func pinged(_ text: String, in now: AgentSnapshot) throws(ControlError) -> DeviceID {
         let view: PeerView
         do throws(ControlError) { view = try peer(text, in: now) } catch {
             guard error.code == .unknownPeer else { throw error }
-            guard text != now.name, text != "\(now.own)", text.uppercased() != now.own.shortID else {
+            guard !isOwn(text, now) else {
                 throw ControlError(
                     .invalidArgument, "\"\(text)\" is this device itself.",
                     hint: "Name another one: lanyard peers lists them.")

@@ -4,9 +4,15 @@ import SyncModel
 
 // What is present: sessions of clients under a topic, and the values of all devices.
 extension Agent {
-    /// Throws `unknown_space`, or `limit_reached` if this device has as many sessions as it may.
-    package func checkPresence(in space: String) throws(ControlError) {
+    /// Throws `unknown_space`, `invalid_name` for a topic of the agent's own, or `limit_reached` if this device has as many sessions as
+    /// it may.
+    package func checkPresence(_ topic: String, in space: String) throws(ControlError) {
         try checkSpace(space)
+        guard !topic.hasPrefix(LinkQuestion.reservedPrefix) else {
+            throw ControlError(
+                .invalidName, "Topics that begin with \"\(LinkQuestion.reservedPrefix)\" are the agent's own.",
+                hint: "Choose another name for the topic.")
+        }
         guard presence.hasRoom else { throw .tooManySessions }
     }
 
@@ -64,7 +70,7 @@ extension ControlError {
         .limitReached, "This device has \(PresenceBoard.maximumSessions) sessions of presence; that is the limit.",
         hint: "End the answers of others: a session lives as long as its answer is read.")
 
-    fileprivate init(_ refusal: PresenceBoard.Refusal) {
+    init(_ refusal: PresenceBoard.Refusal) {
         switch refusal {
         case .tooManySessions: self = .tooManySessions
         case .tooMuch:

@@ -33,6 +33,21 @@ struct PeerRoutes: Sendable {
                 response.headers[.connection] = "close"
                 return response
             },
+            Route(.get, "/v1/peers/{peer}/round-trip", query: ["from", "timeoutMilliseconds"]) {
+                [agent] request throws(ControlError) in
+                guard let other = request.query["from"] else {
+                    throw ControlError(
+                        .invalidArgument, "\"from\" is missing.", hint: "Name the device that measures: from=DEVICE.")
+                }
+                let peer = request.parameters["peer"] ?? ""
+                let timeout = try request.integer("timeoutMilliseconds", in: 1...60_000, default: 5_000)
+                let answer = try await request.whileClientListens { () throws(ControlError) in
+                    try await agent.roundTrip(to: peer, from: other, timeoutMilliseconds: Int64(timeout))
+                }
+                var response = Response.json(answer)
+                response.headers[.connection] = "close"
+                return response
+            },
             Route(.delete, "/v1/peers/{address}") { [agent] request throws(ControlError) in
                 .json(try await agent.removePeer(try HostPort(parsing: request.parameters["address"] ?? "")))
             },

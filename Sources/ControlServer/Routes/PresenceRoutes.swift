@@ -15,7 +15,7 @@ struct PresenceRoutes: Sendable {
             Route(.get, "/v1/spaces/{space}/presence/{topic}") { [agent] request throws(ControlError) in
                 let topic = try request.name(.topic)
                 // Before the answer begins, so that a refusal has a status of its own.
-                try agent.checkPresence(in: try request.name(.space))
+                try agent.checkPresence(topic, in: try request.name(.space))
                 return request.stream(request.format == .lines ? .lines : .serverSentEvents) {
                     try await Self.follow(topic, of: agent, to: &$0)
                 }

@@ -36,7 +36,7 @@ final class TemporaryLogLevel: Sendable {
         eventLoop.assertInEventLoop()
         guard level != configured else { return end() }
         move(to: level, metadata: ["log.seconds": "\(milliseconds / 1_000)"])
-        let end = eventLoop.scheduleTask(in: .milliseconds(milliseconds)) { [weak self] in self?.end() }
+        let end = eventLoop.scheduleTask(in: .milliseconds(milliseconds)) { [weak self] () -> Void in self?.end() }
         let earlier = state.withLock { state in
             defer {
                 state = State(

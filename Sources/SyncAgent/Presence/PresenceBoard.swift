@@ -33,6 +33,8 @@ package final class PresenceBoard: Sendable {
         var sessions: [UInt64: Session] = [:]
         var others: [PresenceRecord] = []
         var names: [DeviceID: String] = [:]
+        /// The agent's own entries: its answers to questions about links.
+        var answers: [PresenceRecord.Entry] = []
 
         /// The entries of this device's record.
         var entries: [PresenceRecord.Entry] {
@@ -106,8 +108,20 @@ package final class PresenceBoard: Sendable {
         PresenceRecord(device: own, mark: PresenceMark(run: 0, sequence: 0), entries: entries)
     }
 
-    /// The entries of this device's record, in its order.
-    var entries: [PresenceRecord.Entry] { record(state.withLock(\.entries)).entries }
+    /// The entries of this device's record, in its order. The agent's own take the room that values of clients leave.
+    var entries: [PresenceRecord.Entry] {
+        let (values, answers) = state.withLock { ($0.entries, $0.answers) }
+        return answers.reduce(into: record(values)) { sum, answer in
+            let more = record(sum.entries + [answer])
+            if more.isValid { sum = more }
+        }.entries
+    }
+
+    /// Sets the agent's own entries.
+    func set(answers: [PresenceRecord.Entry]) {
+        state.withLock { $0.answers = answers }
+        ownChanged()
+    }
 
     // MARK: What is shown
 

@@ -10,19 +10,34 @@ struct Ping: AsyncParsableCommand {
             Each round measures a round trip over the session (rtt), and the time until the device says that the newest change \
             of this one is on its disk (durable). Nothing is written for it. Ends after --count rounds or with Ctrl-C, and sums up.
             Exits with 1 without a session, with 6 if no answer came in time.
+            With --from, another device is asked for the round trip that it measured last to this one; once, and without a disk.
             """)
     @Argument(
         help: ArgumentHelp("The device's name, short id or id.", valueName: "device"), completion: Completions.peers)
     var peer: String
-    @Option(name: .shortAndLong, help: ArgumentHelp("Rounds; 0: until it is stopped.", valueName: "n"))
-    var count = 5
-    @Option(name: .shortAndLong, help: ArgumentHelp("The time from one round to the next.", valueName: "time"))
-    var interval = TimeLength(milliseconds: 1_000)
+    @Option(
+        help: ArgumentHelp("Show the round trip that another device measured to it.", valueName: "device"),
+        completion: Completions.peers)
+    var from: String?
+    @Option(
+        name: [.customShort("c"), .customLong("count")],
+        help: ArgumentHelp("Rounds; 0: until it is stopped. (default: 5)", valueName: "n"))
+    var givenCount: Int?
+    @Option(
+        name: [.customShort("i"), .customLong("interval")],
+        help: ArgumentHelp("The time from one round to the next. (default: 1s)", valueName: "time"))
+    var givenInterval: TimeLength?
     @Option(help: ArgumentHelp("The time to wait for an answer.", valueName: "time"))
     var timeout = TimeLength(milliseconds: 5_000)
     @OptionGroup var global: GlobalOptions
 
+    private var count: Int { givenCount ?? 5 }
+    private var interval: TimeLength { givenInterval ?? TimeLength(milliseconds: 1_000) }
+
     func validate() throws {
+        if from != nil, givenCount != nil || givenInterval != nil {
+            throw ValidationError("--from asks once: it goes without --count and --interval.")
+        }
         guard count >= 0 else { throw ValidationError("The number of rounds is 0 or more.") }
         guard (100...86_400_000).contains(interval.milliseconds) else {
             throw ValidationError("The time from one round to the next is between 100ms and 1d.")
@@ -33,6 +48,7 @@ struct Ping: AsyncParsableCommand {
     }
 
     func run() async throws {
+        if let from { return try await show(from: from) }
         let (client, sum) = (try global.client(), PingSum(peer: peer, global: global))
         Interruption.handle { _ in sum.end() }
         let (clock, start) = (ContinuousClock(), ContinuousClock.now)
@@ -46,6 +62,27 @@ struct Ping: AsyncParsableCommand {
             try await Task.sleep(until: max(clock.now, start + .milliseconds(interval.milliseconds) * round))
         }
         sum.end()
+    }
+}
+
+extension Ping {
+    /// Shows what another device measured.
+    private func show(from other: String) async throws {
+        let answer = try await global.client().roundTrip(
+            to: peer, from: other, timeoutMilliseconds: timeout.milliseconds)
+        let (from, to) = (shown(answer.from.name), shown(answer.to.name))
+        guard answer.connected else {
+            if global.json { try global.print(answer) { _ in "" } }
+            Failure.end(
+                ControlError(
+                    .unreachable, "\(from) has no session with \(to).",
+                    hint: "Ask why on one of the two: lanyard why \(ShellWord.quoted(answer.to.name))"),
+                asJSON: global.json)
+        }
+        try global.print(answer) { style in
+            let time = answer.rttMilliseconds.map { Amounts.milliseconds($0) } ?? style.careful("not measured yet")
+            return "\(from) to \(to)  rtt \(time)\n"
+        }
     }
 }
 
