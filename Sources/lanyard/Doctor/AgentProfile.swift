@@ -74,13 +74,14 @@ package struct AgentProfile: Encodable {
     }
 
     func text(_ style: Style) -> String {
-        let length = "\(ByteAmount.decimal(seconds)) s"
+        let length = TimeText.length(seconds: Int(seconds.rounded()))
         guard !functions.isEmpty else {
             return "The agent (process \(process)) was idle: no sample of it was taken in \(length).\n"
         }
         let width = functions.map { shown($0.object).count }.max() ?? 0
         let rows = functions.map { function in
-            let percent = ByteAmount.decimal(function.percent)
+            let tenths = Int((min(max(function.percent, 0), 100) * 10).rounded())
+            let percent = "\(tenths / 10).\(tenths % 10)"
             return String(repeating: " ", count: max(0, 6 - percent.count)) + "\(percent) %  "
                 + "\(shown(function.object).padded(to: width))  \(shown(function.symbol))\n"
         }
@@ -95,7 +96,7 @@ package struct AgentProfile: Encodable {
         case .process(let id): return id
         case .nobody:
             throw ControlError(
-                .unreachable, "No agent runs on \(location.dataDirectory).",
+                .agentNotRunning, "No agent runs on \(location.dataDirectory).",
                 hint: "Say which one is meant with --data-dir, or start it: \(location.startCommand)")
         case .unknown:
             throw ControlError(
