@@ -272,15 +272,6 @@ class SpaceStatus(Record):
 
 
 @dataclass(frozen=True)
-class LogLevel(Record):
-    """The level from which on the agent logs; after `until`, and after a restart, the configured one counts again."""
-
-    level: str
-    configured: str
-    until: str | None = None
-
-
-@dataclass(frozen=True)
 class Status(Record):
     """The status of this node."""
 
@@ -289,7 +280,6 @@ class Status(Record):
     uptime_seconds: int
     spaces: list[SpaceStatus]
     warnings: list[StatusWarning]
-    log_level: LogLevel | None = None
 
 
 @dataclass(frozen=True)
