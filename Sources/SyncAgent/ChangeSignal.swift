@@ -57,4 +57,14 @@ package final class ChangeSignal: Sendable {
             state.withLock { $0.waiting.removeValue(forKey: id) }?.resume()
         }
     }
+
+    /// The same, and returns at the latest after this time.
+    package func wait(beyond version: UInt64, atMost patience: Duration) async {
+        await withTaskGroup(of: Void.self) { group in
+            group.addTask { await self.wait(beyond: version) }
+            group.addTask { try? await Task.sleep(for: patience) }
+            await group.next()
+            group.cancelAll()
+        }
+    }
 }

@@ -112,7 +112,7 @@ import Testing
                 }
                 try await server.live.put("note/n", #"{"a":1}"#)
                 try await server.live.converge(with: attic)
-                #expect(attic.agent.presence.participants(in: LinkQuestion.answerTopic).count == 8)
+                #expect(server.live.agent.presence.participants(in: LinkQuestion.answerTopic).count == 8)
             }
         }
     }

@@ -80,7 +80,7 @@ import Testing
             case .delete(let policy):
                 _ = lives.delete(policy, at: entry.origin, wallMilliseconds: 0, members: members) { [] }
                 if isForgetting { #expect(lives.collect { _ in true }) }
-            case .keep: Issue.record("nobody decides here")
+            case .keep: Issue.record("no step of these histories decides")
             }
         }
         return lives

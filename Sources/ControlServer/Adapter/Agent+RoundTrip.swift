@@ -47,12 +47,7 @@ extension Agent {
             let version = signal.version
             if let answer = presence.linkAnswer(of: device, to: session, asker: self.device) { return answer }
             guard clock.now < deadline, !signal.isFinished, !Task.isCancelled else { return nil }
-            await withTaskGroup(of: Void.self) { group in
-                group.addTask { await signal.wait(beyond: version) }
-                group.addTask { try? await Task.sleep(until: deadline, clock: clock) }
-                await group.next()
-                group.cancelAll()
-            }
+            await signal.wait(beyond: version, atMost: deadline - clock.now)
         }
     }
 }

@@ -25,14 +25,8 @@ struct BackupSchedule: Sendable {
             let now = WallClock.milliseconds
             let rest = view.isAsked ? 0 : view.record.due(plan, now: now) - now
             guard rest <= 0 else {
-                await withTaskGroup(of: Void.self) { group in
-                    group.addTask { await board.signal.wait(beyond: version) }
-                    group.addTask {
-                        try? await Task.sleep(for: .milliseconds(min(rest, Self.lookEverySeconds * 1_000)))
-                    }
-                    await group.next()
-                    group.cancelAll()
-                }
+                let patience = min(rest, Self.lookEverySeconds * 1_000)
+                await board.signal.wait(beyond: version, atMost: .milliseconds(patience))
                 continue
             }
             await make(plan)

@@ -38,7 +38,7 @@ package struct LinkAnswer: Codable, Hashable, Sendable {
 }
 
 /// The answers of this device, by the session of their question. An answer stands as it was given until its question is gone: one that
-/// changed with each measurement would be signed and sent again for nobody.
+/// changed with each measurement would be signed and sent again each time.
 struct LinkAnswers {
     private struct Question {
         let asker: DeviceID

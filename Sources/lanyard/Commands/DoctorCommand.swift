@@ -9,8 +9,6 @@ struct Doctor: AsyncParsableCommand {
             With --bundle, all that helps another person to find out more goes into one tar archive: these checks, status, why, \
             peers, devices and configuration, the metrics and the log. It names devices and addresses; it holds no object, no \
             event, no attachment and no key.
-            With --profile, perf looks at the running agent for that time, and the functions are listed in which its processor time \
-            went. It needs root, as a rule.
             """)
     @Flag(help: "Also read all that is stored, and hash every attachment again; this may take long.")
     var deep = false
@@ -20,29 +18,14 @@ struct Doctor: AsyncParsableCommand {
     var bundle: String?
     @Flag(name: .shortAndLong, help: "With --bundle: replace a file that is there.")
     var force = false
-    @Option(
-        help: ArgumentHelp("Show in which functions the agent spends its time: 1s to 10m of it.", valueName: "time"))
-    var profile: TimeLength?
     @OptionGroup var global: GlobalOptions
 
     func validate() throws {
-        if let profile {
-            guard (1_000...600_000).contains(profile.milliseconds) else {
-                throw ValidationError("A profile takes between 1s and 10m.")
-            }
-            guard !deep, bundle == nil else { throw ValidationError("--profile goes without --deep and --bundle.") }
-        }
         if force, bundle == nil { throw ValidationError("--force goes with --bundle FILE.") }
         if bundle == "-" { throw ValidationError("A bundle goes into a file: --bundle FILE.") }
     }
 
     func run() async throws {
-        if let profile {
-            Interruption.explain(
-                "The profile was stopped.", hint: "Type it again, with a shorter time.", asJSON: global.json)
-            let taken = try profiled(profile)
-            return try global.print(taken) { taken.text($0) }
-        }
         if !global.json { StandardError.progress("Looking …") }
         var checks = try await agentChecks()
         checks.insert(contentsOf: LocalChecks(location: global.location).all, at: 2)
@@ -53,12 +36,6 @@ struct Doctor: AsyncParsableCommand {
         try global.print(checks) { Prose.wrapped(text(checks, $0)) }
         let failed = checks.count { $0.state == .failed }
         if failed > 0 { Program.exit(.failed) }
-    }
-
-    private func profiled(_ length: TimeLength) throws(ControlError) -> AgentProfile {
-        if !global.json { StandardError.progress("Looking …") }
-        defer { StandardError.progress("") }
-        return try AgentProfile.record(length, of: global.location)
     }
 
     /// Returns the checks that only the agent can make, or one that says why it cannot be asked.
