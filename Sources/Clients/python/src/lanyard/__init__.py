@@ -23,8 +23,6 @@ from .errors import ErrorCode, LanyardError
 from .objects import LanyardObject, new_id
 from .query import AsyncQuery, Query
 from .records import (
-    Acceptance,
-    AcceptedObject,
     Attachment,
     ByteProgress,
     Conflict,
@@ -35,16 +33,12 @@ from .records import (
     Invitation,
     Joined,
     Peer,
-    RecoveryState,
-    Revocation,
     Rewind,
     Status,
     Stream,
-    TrustEntry,
-    VoidWork,
-    VoidWorkEntry,
     Wait,
 )
+from .trust import Acceptance, AcceptedObject, RecoveryState, Revocation, TrustEntry, VoidWork, VoidWorkEntry
 
 __version__ = "0.1.0"
 

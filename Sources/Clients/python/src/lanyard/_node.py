@@ -10,7 +10,6 @@ from ._scope import ObjectName, Scope
 from ._steps import Steps
 from .errors import LanyardError
 from .records import (
-    Acceptance,
     Conflict,
     Consumer,
     Device,
@@ -18,13 +17,11 @@ from .records import (
     Joined,
     Peer,
     Record,
-    RecoveryState,
-    Revocation,
     Status,
     Stream,
-    VoidWork,
     Wait,
 )
+from .trust import Acceptance, RecoveryState, Revocation, VoidWork
 
 R = TypeVar("R", bound=Record)
 #: Stands for a value that was not given, since None is a value.

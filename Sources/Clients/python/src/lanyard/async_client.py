@@ -18,7 +18,6 @@ from ._scope import ObjectName, Scope
 from .objects import LanyardObject
 from .query import AsyncQuery
 from .records import (
-    Acceptance,
     Attachment,
     ByteProgress,
     Conflict,
@@ -29,15 +28,12 @@ from .records import (
     Invitation,
     Joined,
     Peer,
-    RecoveryState,
-    Revocation,
     Rewind,
     Status,
     Stream,
-    TrustEntry,
-    VoidWork,
     Wait,
 )
+from .trust import Acceptance, RecoveryState, Revocation, TrustEntry, VoidWork
 
 O = TypeVar("O", bound=LanyardObject)  # noqa: E741
 
@@ -227,10 +223,7 @@ class AsyncClient:
         return await _concurrent.run(self._scope.location, _node.role_set(self._scope, device, role, recovery_key))
 
     async def revoke(self, device: str, *, wipe: bool = False, recovery_key: str | None = None) -> Revocation:
-        """Revokes a device: what it writes from then on counts nowhere. With `wipe` it is told to delete what it holds.
-
-        Named and allowed as in `set_role`. Later `devices` says who has heard.
-        """
+        """Revokes a device, as in `set_role`: its later work counts nowhere. With `wipe` it is told to delete what it holds."""
         return await _concurrent.run(self._scope.location, _node.revoked(self._scope, device, wipe, recovery_key))
 
     async def recovery(self) -> RecoveryState:
@@ -255,10 +248,7 @@ class AsyncClient:
         return await _concurrent.run(self._scope.location, _node.void_work(self._scope, device, after, limit))
 
     async def accept(self, device: str, objects: list[str]) -> Acceptance:
-        """Brings back what a revoked device did to objects, each `COLLECTION/ID`, by a change of this device per object.
-
-        Asked for twice, nothing more changes. Only on an admin's device.
-        """
+        """Brings back what a revoked device did to objects, each `COLLECTION/ID`. Only on an admin's device."""
         return await _concurrent.run(self._scope.location, _node.accepted(self._scope, device, objects))
 
     async def wait(self, timeout: float = 30.0, *, peers: int | None = None, connected_only: bool = False) -> Wait:

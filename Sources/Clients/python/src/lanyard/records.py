@@ -176,112 +176,6 @@ class Device(Record):
 
 
 @dataclass(frozen=True)
-class Revocation(Record):
-    """A revocation: the ids of the members that have heard of it and that have not, and the devices that it let in."""
-
-    device: str
-    name: str
-    heard: list[str]
-    waiting_for: list[str]
-    also_admitted: list[Device]
-
-
-@dataclass(frozen=True)
-class RecoveryState(Record):
-    """The recovery key of the space: if there is one, since when, and which device can make it."""
-
-    exists: bool
-    created_at: str | None = None
-    founder: str | None = None
-
-
-@dataclass(frozen=True)
-class TrustEntry(Record):
-    """A line of the log of trust: which device did what to which, when, and since when this node knows.
-
-    `action` is `admitted`, `returned`, `joined`, `retired`, `revoked`, `roleGiven`, `readmitted`,
-    `recoveryKeyMade`, `blocked` or `unblocked`. Where `in_effect` is
-    False, `reason` says why. `at` is by the author's clock, `known_since` by this node's; None where unknown.
-    """
-
-    position: int
-    author: str
-    action: str
-    device: str
-    in_effect: bool
-    at: str | None = None
-    known_since: str | None = None
-    author_name: str | None = None
-    device_name: str | None = None
-    role: str | None = None
-    by_recovery_key: bool | None = None
-    reason: str | None = None
-
-
-@dataclass(frozen=True)
-class VoidWorkEntry(Record):
-    """Something that a device wrote and that counts nowhere, since it was revoked or may only read.
-
-    `kind` is `object`, `event`, `schema`, `stream`, `drop`, `device`, `retirement`, `statement` or `unknown`.
-    """
-
-    kind: str
-    time: str
-    dot: str
-    collection: str | None = None
-    id: str | None = None
-    action: str | None = None
-    fields: list[str] | None = None
-    attachment: str | None = None
-    stream: str | None = None
-    type: str | None = None
-    payload: Any = None
-    device: str | None = None
-    device_name: str | None = None
-    role: str | None = None
-    accepted: bool | None = None
-
-
-@dataclass(frozen=True)
-class VoidWork(Record):
-    """A page of what a device wrote that counts nowhere. `next` is where the next one begins.
-
-    `dropped`: there was more, which the log of this node no longer has.
-    """
-
-    device: str
-    name: str
-    entries: list[VoidWorkEntry]
-    dropped: bool
-    next: str | None = None
-
-
-@dataclass(frozen=True)
-class AcceptedObject(Record):
-    """What accepting void work did to an object: `action` is `created`, `edited`, `deleted` or `none`.
-
-    With `none`, `code` and `reason` say why.
-    """
-
-    collection: str
-    id: str
-    action: str
-    fields: list[str]
-    attachments: int
-    version: str | None = None
-    code: str | None = None
-    reason: str | None = None
-
-
-@dataclass(frozen=True)
-class Acceptance(Record):
-    """What accepting the void work of a device did to objects."""
-
-    device: str
-    objects: list[AcceptedObject]
-
-
-@dataclass(frozen=True)
 class Behind(Record):
     """The number of changes that each side lacks of the other; None while unknown."""
 
@@ -361,15 +255,6 @@ class SpaceStatus(Record):
 
 
 @dataclass(frozen=True)
-class LogLevel(Record):
-    """The level from which on the agent logs; after `until`, and after a restart, the configured one counts again."""
-
-    level: str
-    configured: str
-    until: str | None = None
-
-
-@dataclass(frozen=True)
 class Status(Record):
     """The status of this node."""
 
@@ -378,7 +263,6 @@ class Status(Record):
     uptime_seconds: int
     spaces: list[SpaceStatus]
     warnings: list[StatusWarning]
-    log_level: LogLevel | None = None
 
 
 @dataclass(frozen=True)
