@@ -24,4 +24,10 @@ extension AgentLoop {
         let own = ownRole
         guard own >= .writer, role <= own else { throw .roleTooGreat(role, own: own) }
     }
+
+    /// Throws as well where the device was revoked and this one, no admin, cannot let it in again.
+    func checkAdmission(of device: DeviceID, as role: MemberFact.Role) throws(AgentError) {
+        try checkAdmission(as: role)
+        if core.cuts.isRevoked(device), ownRole < .admin { throw .revoked(device) }
+    }
 }

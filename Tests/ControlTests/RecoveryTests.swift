@@ -89,13 +89,11 @@ import lanyard
             for live in [hall, attic] {
                 try await live.until { agent async throws in try await agent.recovery(space: "home").exists }
             }
-            // The thief has hall.
-            for device in [desk, attic] {
+            // The thief has hall. It has a link to desk only, which passes the first word on before it is out itself.
+            for device in [attic, desk] {
                 _ = try await hall.agent.revoke(
                     space: "home", device: device.device, RevocationRequest(recoveryKey: nil))
-            }
-            for live in [desk, attic] {
-                try await live.until { agent async throws in
+                try await device.until { agent async throws in
                     try await agent.status(space: nil).warnings.contains { $0.code == "revoked" }
                 }
             }

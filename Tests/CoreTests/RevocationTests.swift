@@ -109,7 +109,7 @@ import Testing
         func signed(
             _ content: TrustStatement.Content, by signer: Int, at dot: Dot, in space: SpaceID = .home
         ) -> TrustStatement {
-            TrustStatement(content, by: .author, at: dot, in: space, sign: devices[signer].sign)
+            TrustStatement(content, by: .author, knows: VersionVector(), at: dot, in: space, sign: devices[signer].sign)
         }
         let other = try #require(SpaceID(bytes: [UInt8](repeating: 9, count: SpaceID.home.bytes.count)))
         let stranger = Dot(replica: ReplicaID(device: SimulatedDevice.all[5].id, incarnation: 1), counter: 0)
@@ -124,7 +124,8 @@ import Testing
                 .init(
                     dot: stranger,
                     statement: TrustStatement(
-                        wipe(own), by: .author, at: stranger, in: .home, sign: SimulatedDevice.all[5].sign))
+                        wipe(own), by: .author, knows: VersionVector(), at: stranger, in: .home,
+                        sign: SimulatedDevice.all[5].sign))
             ),
             ("another place", .init(dot: Dot(replica: founders, counter: 91), statement: genuine)),
             ("another space", .init(dot: at, statement: signed(wipe(own), by: 0, at: at, in: other))),
@@ -139,7 +140,7 @@ import Testing
                 "a signature of another content",
                 .init(
                     dot: at,
-                    statement: TrustStatement(wipe(own), by: .author, at: at, in: .home) { _ in
+                    statement: TrustStatement(wipe(own), by: .author, knows: VersionVector(), at: at, in: .home) { _ in
                         signed(.revocation(own, ends: [], wipes: false), by: 0, at: at).signature
                     })
             ),

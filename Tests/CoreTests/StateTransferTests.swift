@@ -222,10 +222,11 @@ struct StateTransferTests {
             talk.hear(.state(.staged(state, isComplete: true)))
             let dot = Dot(replica: ReplicaID(device: Conversation.devices[place].id, incarnation: 1), counter: 3)
             let statement = TrustStatement(
-                .revocation(Conversation.devices[2].id, ends: [], wipes: false), by: .author, at: dot, in: .home,
+                .revocation(Conversation.devices[2].id, ends: [], wipes: false), by: .author, knows: VersionVector(),
+                at: dot, in: .home,
                 sign: Conversation.devices[signer].sign)
             var trust = TrustTable()
-            trust.record(statement, at: dot, context: VersionVector(), additions: [])
+            trust.record(statement, at: dot, context: VersionVector())
             talk.hear(.state(.reviewed(state, facts: [], tips: [], trust: trust)))
             if talk.closed(id) == nil { #expect(states(talk) == [.join(state)]) }
             return talk.closed(id)

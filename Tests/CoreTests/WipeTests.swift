@@ -15,7 +15,8 @@ import Testing
         let dot = dot(device, counter)
         return PlacedStatement(
             dot: dot,
-            statement: TrustStatement(content, by: .author, at: dot, in: .home, sign: Self.devices[device].sign))
+            statement: TrustStatement(
+                content, by: .author, knows: VersionVector(), at: dot, in: .home, sign: Self.devices[device].sign))
     }
 
     private func revocation(by device: Int, _ counter: UInt64 = 5) -> PlacedStatement {
@@ -76,7 +77,8 @@ import Testing
     @Test func `a revocation with another signature wipes nothing`() {
         let dot = dot(1, 5)
         let forged = TrustStatement(
-            .revocation(Self.devices[0].id, ends: [], wipes: true), by: .author, at: dot, in: .home,
+            .revocation(Self.devices[0].id, ends: [], wipes: true), by: .author, knows: VersionVector(), at: dot,
+            in: .home,
             sign: Self.devices[2].sign)
         #expect(wipes(PlacedStatement(dot: dot, statement: forged)).isEmpty)
     }

@@ -114,19 +114,6 @@ extension Node {
         return status["warnings"]?.elements.first { $0["code"] == .text(code) }?["message"]?.text
     }
 
-    /// The number of sessions that this node refused because the peer was revoked, since its agent started.
-    func refusedSessions() throws -> Int {
-        struct Answer: Decodable {
-            struct Occurrence: Decodable {
-                let code: String
-                let count: Int
-            }
-            let errors: [Occurrence]
-        }
-        let answer = try decode(Answer.self, try run(["lanyard", "why", "--json"]).output)
-        return answer.errors.filter { $0.code == "revoked" }.map(\.count).reduce(0, +)
-    }
-
     /// The role of this node, as `status` says.
     func ownRole() throws -> String? {
         let status = try decode(JSONValue.self, try lanyard("status", "--json").output)

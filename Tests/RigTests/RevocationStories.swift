@@ -215,15 +215,7 @@ extension RigSuites {
                 for number in 1...4 { _ = try five.revoke("node\(number)") }
                 _ = try one.revoke("node5")
                 try rig.waitUntilRevoked("node5", on: [1, 2, 3, 4])
-                let before = try five.refusedSessions()
                 try rig("heal")
-                try eventually(within: .seconds(60), "they have met, and nobody has a session with node5") {
-                    let sessions = try rig.ask([1, 2, 3, 4, 5]) { try $0.connected() }
-                    return try sessions.allSatisfy { !$0.contains("node5") } && sessions[4].isEmpty
-                        && five.refusedSessions() > before
-                }
-                let out = try (1...4).filter { try rig.node($0).warning("revoked") != nil }
-                print("    out beside node5: \(out)")
                 try expectRecovery(with: key, rig)
             }
         }
@@ -268,8 +260,9 @@ extension RigSuites {
             try rig.inStep(others, within: .seconds(10))
             for number in others { #expect(try rig.show(others, "note/after\(number)", ["title": "written again"])) }
             #expect(try rig.show(others, "note/ours", ["title": "kept"]))
-            try expectToldItself(five, by: "the recovery key")
+            // Each side refuses the other, so neither dials: the thief is not told.
             #expect(try rig.ask(others) { try $0.connected() }.allSatisfy { !$0.contains("node5") })
+            #expect(try five.connected().isEmpty)
         }
 
         @Test func `what a revoked device wrote is reviewed, and an admin takes one object back`() throws {
@@ -285,6 +278,7 @@ extension RigSuites {
                 try eventually(within: .seconds(20), "node2, which has not heard, takes it") {
                     try two.list("note").count == 3 && two.events("diary").count == 2
                 }
+                let stolen = try three.id()
                 try rig("stop", "3")
                 try rig("heal")
                 try eventually(within: .seconds(30), "it counts nowhere, and is listed on both") {
@@ -296,7 +290,7 @@ extension RigSuites {
                 try rig.inStep([1, 2], within: .seconds(10))
                 #expect(try rig.show([1, 2], "note/shared", ["title": "trip", "place": "Rome"]))
                 let page = try one.review("node3")
-                #expect(try page.device == three.id() && page.next == nil && !page.dropped)
+                #expect(try page.device == stolen && page.next == nil && !page.dropped)
                 let objects = page.entries.compactMap(\.object)
                 #expect(Set(objects) == ["note/shared", "note/own", "note/other"], "\(objects)")
                 #expect(page.entries.filter { $0.kind == "event" }.map(\.stream) == ["diary", "diary"])

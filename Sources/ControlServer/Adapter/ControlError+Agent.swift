@@ -19,6 +19,9 @@ extension ControlError {
         case AgentError.blocked(let device):
             let blocked = AgentError.blocked(device)
             self.init(.forbidden, blocked.message, hint: blocked.hint)
+        case AgentError.revoked(let device):
+            let refused = AgentError.revoked(device)
+            self.init(.forbidden, Self.sentence(refused.message), hint: Self.sentence(refused.hint))
         case AgentError.alreadyPairing:
             self.init(
                 .alreadyPairing, "A pairing runs on this device already.",

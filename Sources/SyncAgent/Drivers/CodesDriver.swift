@@ -218,7 +218,7 @@ final class CodesDriver {
             return step(pairing, .admitted(isDone: false))
         }
         // The role of this device may have become a lesser one since the pairing began.
-        if !isHost, (try? loop.checkAdmission(as: pairing.role)) == nil {
+        if !isHost, (try? loop.checkAdmission(of: peer.device, as: pairing.role)) == nil {
             return step(pairing, .admitted(isDone: false))
         }
         view?.joined = device

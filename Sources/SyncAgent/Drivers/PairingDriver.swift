@@ -87,7 +87,7 @@ final class PairingDriver {
             return loop.eventLoop.makeFailedFuture(AgentError.blocked(device.deviceID))
         }
         // The role of this device may have become a lesser one since it made the ticket.
-        do throws(AgentError) { try loop.checkAdmission(as: ticket.role) } catch {
+        do throws(AgentError) { try loop.checkAdmission(of: device.deviceID, as: ticket.role) } catch {
             return loop.eventLoop.makeFailedFuture(error)
         }
         let record = TicketRecord(
@@ -98,9 +98,14 @@ final class PairingDriver {
             .flatMap { driver.value.admit(device, as: ticket.role) }
     }
 
-    /// Makes a guest a member with this role. Idempotent.
+    /// Makes a guest a member with this role. Idempotent. One that was revoked is admitted again where this device is an admin: a
+    /// member fact alone undoes no revocation.
     func admit(_ guest: JoinedDevice, as role: MemberFact.Role) -> EventLoopFuture<Void> {
-        write(guest.memberFact(role: role, founder: loop.founder))
+        let fact = guest.memberFact(role: role, founder: loop.founder)
+        guard loop.core.cuts.isRevoked(guest.deviceID) else { return write(fact) }
+        return commit([
+            .operations([.addMember(fact)]), .trust(TrustOrder(.readmission(guest.deviceID, role))),
+        ])
     }
 
     /// Makes the host a member through which this device joins. The store adopts the host's founder, unless it follows one or has
@@ -114,8 +119,12 @@ final class PairingDriver {
         guard loop.core.membership[fact.device]?.fact != fact else {
             return loop.eventLoop.makeSucceededVoidFuture()
         }
+        return commit([.operations([.addMember(fact)])])
+    }
+
+    private func commit(_ writes: [LocalWrite]) -> EventLoopFuture<Void> {
         let made = loop.eventLoop.makePromise(of: Void.self)
-        made.completeWithTask { [writer] in _ = try await writer.write([.operations([.addMember(fact)])]) }
+        made.completeWithTask { [writer] in _ = try await writer.write(writes) }
         return made.futureResult
     }
 

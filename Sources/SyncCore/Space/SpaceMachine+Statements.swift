@@ -7,7 +7,7 @@ extension SpaceMachine {
     var recoveryStatements: [PlacedStatement] {
         let rows = cuts.trust.rows.filter(\.statement.isRecovery)
         guard !rows.isEmpty else { return [] }
-        // Whoever knows a statement knows more of them than its author did.
+        // One that knows another knows more of them than that does.
         let known = rows.map { row in (row, count: rows.count { row.knows.covers($0.dot) }) }
         return PlacedStatement.fitting(
             known.sorted { $0.count > $1.count }.map { PlacedStatement($0.0) }, upTo: PlacedStatement.byteLimit)

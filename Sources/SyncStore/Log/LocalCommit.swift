@@ -124,7 +124,7 @@ package struct LocalCommit {
             }
             try objects.apply(Self.retiring(device, in: state), in: &change, reading)
         case .trust(let order):
-            let statement = order.statement(at: change.origin.dot, on: state, sign: sign)
+            let statement = order.statement(at: change.origin, on: state, sign: sign)
             try objects.apply(.trust(statement), in: &change, reading)
         case .again(let old):
             let before = rewritten

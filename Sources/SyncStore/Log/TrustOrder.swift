@@ -20,9 +20,10 @@ package struct TrustOrder: Sendable, Hashable {
     }
 
     /// - Parameters:
-    ///   - dot: where it will stand.
+    ///   - origin: that of its change.
     ///   - sign: signs with the device's key.
-    func statement(at dot: Dot, on state: LogState, sign: ([UInt8]) -> [UInt8]) -> TrustStatement {
+    func statement(at origin: Origin, on state: LogState, sign: ([UInt8]) -> [UInt8]) -> TrustStatement {
+        let dot = origin.dot
         let content: TrustStatement.Content =
             switch action {
             case .role(let device, let role): .role(device, role, ends: ends(of: device, in: state))
@@ -32,9 +33,17 @@ package struct TrustOrder: Sendable, Hashable {
                 .revocation(device, ends: ends(of: device, in: state, isRevoked: true), wipes: wipes)
             case .recoveryKey(let key): .recoveryKey(key)
             }
-        guard let recoveryKey else { return TrustStatement(content, by: .author, at: dot, in: state.space, sign: sign) }
-        let knows = state.cuts.trust.known(with: state.members.additions.map(\.dot))
-        return TrustStatement(content, by: recoveryKey, knows: knows, at: dot, in: state.space)
+        var knows = state.cuts.trust.known(with: state.members.additions.map(\.dot))
+        if let recoveryKey {
+            return TrustStatement(content, by: recoveryKey, knows: knows, at: dot, in: state.space)
+        }
+        // Others believe in no knowledge that goes beyond the change's context, as of what came apart from its history.
+        knows = VersionVector(
+            knows.entries.map {
+                VersionVector.Entry(replica: $0.replica, next: min($0.next, origin.context.next(of: $0.replica)))
+            }.filter { $0.next > 0 })
+        knows.advance(dot.replica, to: dot.counter)
+        return TrustStatement(content, by: .author, knows: knows, at: dot, in: state.space, sign: sign)
     }
 
     /// Everything held of the device counts. Where the recovery key revokes it, that ends before the first revocation of another

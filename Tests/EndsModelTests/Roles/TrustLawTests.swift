@@ -72,8 +72,10 @@ private struct World {
             let statement =
                 fact.isRecovery
                 ? TrustStatement(content, by: key, knows: knows, at: dot, in: .home)
-                : TrustStatement(content, by: .author, at: dot, in: .home) { _ in Array(repeating: 0, count: 64) }
-            table.record(statement, at: dot, context: context, additions: additions.map(\.dot))
+                : TrustStatement(content, by: .author, knows: knows, at: dot, in: .home) { _ in
+                    Array(repeating: 0, count: 64)
+                }
+            table.record(statement, at: dot, context: context)
         }
         self.dots = dots
         law = TrustLaw(

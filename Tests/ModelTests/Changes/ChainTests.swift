@@ -57,7 +57,7 @@ import Testing
             return !isRefused(segment)
         }
         func statement(at dot: Dot, sign: ([UInt8]) -> [UInt8]) -> TrustStatement {
-            TrustStatement(content, by: .author, at: dot, in: .home, sign: sign)
+            TrustStatement(content, by: .author, knows: VersionVector(), at: dot, in: .home, sign: sign)
         }
         #expect(try isTaken(statement(at: dot, sign: device.sign)))
         #expect(try !isTaken(statement(at: dot, sign: try TestDevice(2).sign)))

@@ -62,7 +62,7 @@ extension SeededGenerator {
             vector().entries.prefix(2).map { VersionVector.Entry(replica: $0.replica, next: $0.next + 1) })
         let signature = bytes(64)
         return TrustStatement(
-            content, by: chance(50) ? .author : .recovery(knows: knows), at: Dot(replica: replica(), counter: 0),
+            content, by: chance(50) ? .author : .recoveryKey, knows: knows, at: Dot(replica: replica(), counter: 0),
             in: .home
         ) { _ in signature }
     }

@@ -151,7 +151,8 @@ import Testing
         return (0..<UInt64(count)).map { counter in
             let dot = Dot(replica: replica, counter: counter)
             let statement = TrustStatement(
-                .revocation(replica.device, ends: ends, wipes: false), by: .author, at: dot, in: .home
+                .revocation(replica.device, ends: ends, wipes: false), by: .author, knows: VersionVector(), at: dot,
+                in: .home
             ) { _ in [UInt8](repeating: 7, count: 64) }
             return PlacedStatement(dot: dot, statement: statement)
         }
@@ -170,8 +171,8 @@ import Testing
         expectRefused(sent(statements(33)), "statements.statements")
         expectRefused(sent(statements(2, ends: 16_384)), "statements.statements")
         expectRefused(goodbye(statements(33)), "goodbye.statements")
-        // 3 KiB in all, which is what a first frame has room for.
-        expectRefused(goodbye(statements(1, ends: 400)), "goodbye.statements")
+        // 64 KiB in all.
+        expectRefused(goodbye(statements(1, ends: 8_000)), "goodbye.statements")
         var hello = Frame.Hello.sample()
         hello.statementCount = 32
         #expect(try FrameCodec.decode(FrameCodec.encode(.hello(hello))) == .hello(hello))

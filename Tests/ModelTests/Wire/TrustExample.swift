@@ -15,7 +15,7 @@ struct TrustExample {
     private var ends: [TrustStatement.End] { [TrustStatement.End(incarnation: 9, end: 300)] }
 
     private func statement(_ content: TrustStatement.Content) -> TrustStatement {
-        TrustStatement(content, by: .author, at: dot, in: .home, sign: sign)
+        TrustStatement(content, by: .author, knows: knows, at: dot, in: .home, sign: sign)
     }
 
     private var role: TrustStatement.Content { .role(other.device, .reader, ends: ends) }
@@ -25,19 +25,22 @@ struct TrustExample {
         return statement(.revocation(other.device, ends: ends, wipes: true))
     }
 
-    /// By the recovery key.
-    private var readmission: TrustStatement {
-        let knows = VersionVector([
+    private var knows: VersionVector {
+        VersionVector([
             VersionVector.Entry(replica: other, next: 300), VersionVector.Entry(replica: replica, next: 5),
         ])
-        return TrustStatement(
+    }
+
+    /// By the recovery key.
+    private var readmission: TrustStatement {
+        TrustStatement(
             .readmission(other.device, .admin, ends: ends), by: Self.recoveryKey, knows: knows, at: dot, in: .home)
     }
 
     /// The bytes that an author signs.
     private var message: [UInt8] {
         var signed: [UInt8] = []
-        _ = TrustStatement(role, by: .author, at: dot, in: .home) { message in
+        _ = TrustStatement(role, by: .author, knows: knows, at: dot, in: .home) { message in
             signed = message
             return sign(message)
         }

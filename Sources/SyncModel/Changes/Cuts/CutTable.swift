@@ -270,8 +270,7 @@ package struct CutTable: Hashable, Sendable {
                 {
                     continue
                 }
-                let additions = members.additions.map(\.dot)
-                if trust.record(statement, at: dot, context: context, additions: additions) { isNews = true }
+                if trust.record(statement, at: dot, context: context) { isNews = true }
             case .cut, .rewriting, .settled: break
             }
         }

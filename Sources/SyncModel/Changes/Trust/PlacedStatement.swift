@@ -15,8 +15,8 @@ package struct PlacedStatement: Hashable, Sendable {
     static let countLimit = 32
     /// The greatest number of bytes that they take together.
     package static let byteLimit = 256 << 10
-    /// The same in a `Goodbye`, which may be the first frame of a session.
-    package static let goodbyeByteLimit = 3 << 10
+    /// The same in a `Goodbye`, which then follows a `Hello`.
+    package static let goodbyeByteLimit = 64 << 10
 
     /// Returns the statements that one frame holds, from the first on; those that are too long are left out.
     package static func fitting(

@@ -23,7 +23,7 @@ extension TrustTable {
     /// True if each statement that `known` does not have, and that a device makes in its own name, carries that device's
     /// signature. What the recovery key signed is checked where it is judged.
     ///
-    /// What authors knew, and which histories began behind a statement, is not signed: the sender is believed in that.
+    /// Which histories began behind a statement is not signed: the sender is believed in that.
     ///
     /// - Parameter signingKey: of a device; nil if it is no member.
     package func isSigned(
@@ -37,14 +37,11 @@ extension TrustTable {
     }
 
     /// True if each statement that `known` does not have, and that a device makes in its own name, lies within the vector of
-    /// the node that told of it, with all that its author is said to have known.
-    ///
-    /// A sender could otherwise let its own re-admission know each later revocation: none would ever hold.
+    /// the node that told of it, with all that its author claims to have known.
     package func isWithin(_ vector: VersionVector, besides known: TrustTable) -> Bool {
         rows.allSatisfy { row in
             if row.statement.isRecovery || known.row(at: row.dot) != nil { return true }
-            return vector.covers(row.dot) && row.knows.next(of: row.dot.replica) <= row.dot.counter
-                && row.knows.entries.allSatisfy { $0.next <= vector.next(of: $0.replica) }
+            return vector.covers(row.dot) && row.statement.isWithin(vector, at: row.dot)
         }
     }
 }

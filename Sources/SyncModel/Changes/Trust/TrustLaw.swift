@@ -60,8 +60,6 @@ package struct TrustLaw {
     private var allowed: [Bool?]
     /// The state at all facts.
     private(set) var state = State()
-    /// The grants if nothing ended anything.
-    private var unended = Grants()
     /// The facts that connect devices with the founder, whatever the roles of their authors and the ends.
     private var connecting = Grants()
 
@@ -94,7 +92,6 @@ package struct TrustLaw {
         allowed = Array(repeating: nil, count: rows.count)
         let all = Known(additions: Array(additions.indices), statements: Array(rows.indices))
         state = computeState(all)
-        unended = grants(all, [])
         connecting = connectingFacts()
     }
 
@@ -388,10 +385,10 @@ package struct TrustLaw {
     /// True if a known fact connects the device with the founder, whether or not it counts.
     package func isConnected(_ device: DeviceID) -> Bool { isAdmitted(device, connecting) }
 
-    /// True if the device was revoked, or only void facts admitted it. A device that no known fact connects with the founder
-    /// is not barred: a newcomer learns of its host's admission after its own.
+    /// True if the device was revoked, or only facts that do not count admitted it, such as a reader's. A device that no known
+    /// fact connects with the founder is not barred: a newcomer learns of its host's admission after its own.
     package func isBarred(_ device: DeviceID) -> Bool {
-        revocation(of: device) != nil || isAdmitted(device, unended) && !isAdmitted(device, state.grants)
+        revocation(of: device) != nil || isConnected(device) && !isAdmitted(device, state.grants)
     }
 
     /// True if the statement at this place has effect: it ends something or gives something.

@@ -2,7 +2,8 @@ import Crypto
 
 /// The content of a `trust` operation: what an admin, or the recovery key, says of a device's role.
 ///
-/// Its author's signature on the chain vouches for it. Which statements hold is decided by `TrustLaw`.
+/// It is complete by itself: what it says, what its author knew and where it stands are signed, so a node can judge it without
+/// the history that it stands in. Which statements hold is decided by `TrustLaw`.
 package struct TrustStatement: Hashable, Sendable {
     /// The end of one history, at the boundary of a change. Histories that are not named end at 0.
     package struct End: Hashable, Sendable {
@@ -31,31 +32,34 @@ package struct TrustStatement: Hashable, Sendable {
     package enum Signer: Hashable, Sendable {
         /// The device in whose history it stands.
         case author
-        /// The recovery key, on whichever device it was used. `knows`: the add-facts and statements known there; of each
-        /// history, all before the counter. So such a statement is complete by itself, and may travel apart from its history.
-        case recovery(knows: VersionVector)
+        /// The recovery key, on whichever device it was used.
+        case recoveryKey
     }
 
     package let content: Content
     package let signer: Signer
+    /// The add-facts and statements known where it was written: of each history, all before the counter.
+    package let knows: VersionVector
     /// Ed25519, 64 bytes, over `message`.
     package let signature: [UInt8]
 
     /// Creates the statement that stands at this dot.
     package init(
-        _ content: Content, by signer: Signer, at dot: Dot, in space: SpaceID, sign: ([UInt8]) -> [UInt8]
+        _ content: Content, by signer: Signer, knows: VersionVector, at dot: Dot, in space: SpaceID,
+        sign: ([UInt8]) -> [UInt8]
     ) {
         self.content = content
         self.signer = signer
-        signature = sign(Self.message(content, signer, at: dot, in: space))
+        self.knows = knows
+        signature = sign(Self.message(content, signer, knows, at: dot, in: space))
     }
 
-    /// Creates a statement of the recovery key; see `Signer.recovery`.
+    /// Creates a statement of the recovery key.
     package init(_ content: Content, by key: RecoveryKey, knows: VersionVector, at dot: Dot, in space: SpaceID) {
-        self.init(content, by: .recovery(knows: knows), at: dot, in: space, sign: key.sign)
+        self.init(content, by: .recoveryKey, knows: knows, at: dot, in: space, sign: key.sign)
     }
 
-    package var isRecovery: Bool { if case .recovery = signer { true } else { false } }
+    package var isRecovery: Bool { signer == .recoveryKey }
 
     /// The device that it is about; nil for a key.
     package var device: DeviceID? {
@@ -90,15 +94,24 @@ package struct TrustStatement: Hashable, Sendable {
     /// - Parameter key: of its author, or the recovery key.
     package func isSigned(by key: [UInt8], at dot: Dot, in space: SpaceID) -> Bool {
         guard let key = try? Curve25519.Signing.PublicKey(rawRepresentation: key) else { return false }
-        return key.isValidSignature(signature, for: Self.message(content, signer, at: dot, in: space))
+        return key.isValidSignature(signature, for: Self.message(content, signer, knows, at: dot, in: space))
     }
 
-    /// The space, the place in the author's history, the content: so a signature cannot be used again elsewhere.
-    private static func message(_ content: Content, _ signer: Signer, at dot: Dot, in space: SpaceID) -> [UInt8] {
+    /// True if its author can have known what it claims: it knows nothing of its own place or behind it, and of others what the
+    /// vector covers.
+    ///
+    /// An admin's statement could otherwise know each later one: no revocation of it would ever hold.
+    package func isWithin(_ vector: VersionVector, at dot: Dot) -> Bool {
+        knows.entries.allSatisfy { $0.next <= ($0.replica == dot.replica ? dot.counter : vector.next(of: $0.replica)) }
+    }
+
+    /// The space, the place in the author's history, all else: so a signature cannot be used again elsewhere.
+    private static func message(
+        _ content: Content, _ signer: Signer, _ knows: VersionVector, at dot: Dot, in space: SpaceID
+    ) -> [UInt8] {
         var bytes = Array("lanyard/trust/v1".utf8) + space.bytes + dot.replica.bytes
         bytes.append(varint: dot.counter)
-        append(content, to: &bytes)
-        append(signer, to: &bytes)
+        append(content, signer, knows, to: &bytes)
         return bytes
     }
 
@@ -123,21 +136,19 @@ extension TrustStatement: ByteCoded {
     }
 
     /// Layout: 1 byte kind; device and, by kind, varint role, ends, 1 byte (1: wipe), or the key (32); 1 byte (1: signed by
-    /// the recovery key, then the entries that it knows); signature (64). Ends: varint count, each incarnation and varint end;
+    /// the recovery key); the entries that it knows; signature (64). Ends: varint count, each incarnation and varint end;
     /// ascending.
     package func append(to bytes: inout [UInt8]) {
-        Self.append(content, to: &bytes)
-        Self.append(signer, to: &bytes)
+        Self.append(content, signer, knows, to: &bytes)
         bytes += signature
     }
 
-    private static func append(_ signer: Signer, to bytes: inout [UInt8]) {
-        switch signer {
-        case .author: bytes.append(0)
-        case .recovery(let knows):
-            bytes.append(1)
-            bytes.append(entries: knows.entries)
-        }
+    private static func append(
+        _ content: Content, _ signer: Signer, _ knows: VersionVector, to bytes: inout [UInt8]
+    ) {
+        append(content, to: &bytes)
+        bytes.append(signer == .recoveryKey ? 1 : 0)
+        bytes.append(entries: knows.entries)
     }
 
     private static func append(_ content: Content, to bytes: inout [UInt8]) {
@@ -190,12 +201,12 @@ extension TrustStatement: ByteCoded {
         }
         switch try reader.byte() {
         case 0: signer = .author
-        case 1:
-            let entries = try reader.entries("trust.knows", upTo: Limits.contextEntries)
-            guard entries.allSatisfy({ $0.next > 0 }) else { throw .outOfRange(field: "trust.knows") }
-            signer = .recovery(knows: VersionVector(entries))
+        case 1: signer = .recoveryKey
         case _: throw .outOfRange(field: "trust.signer")
         }
+        let entries = try reader.entries("trust.knows", upTo: Limits.contextEntries)
+        guard entries.allSatisfy({ $0.next > 0 }) else { throw .outOfRange(field: "trust.knows") }
+        knows = VersionVector(entries)
         signature = Array(reader.bytes[try reader.skip(64)])
     }
 

@@ -8,8 +8,8 @@ package struct TrustTable: Hashable, Sendable {
         /// The dot of the operation.
         package let dot: Dot
         package let statement: TrustStatement
-        /// The add-facts and statements that its author knew: of each history, all before the counter.
-        package let knows: VersionVector
+
+        package var knows: VersionVector { statement.knows }
 
         /// The named end of a history; 0 for one that is not named.
         func end(of replica: ReplicaID) -> UInt64 {
@@ -47,27 +47,15 @@ package struct TrustTable: Hashable, Sendable {
             (rows.map(\.dot) + additions).map { VersionVector.Entry(replica: $0.replica, next: $0.counter + 1) })
     }
 
-    /// Takes a statement whose causal past was taken.
+    /// Takes a statement whose causal past was taken. One that a device makes in its own name, and that claims to know more
+    /// than its author had seen, is taken by no node.
     ///
-    /// - Parameters:
-    ///   - context: all that its author had seen of others.
-    ///   - additions: the add-facts known here.
+    /// - Parameter context: all that its author had seen of others.
     /// - Returns: whether it is news.
     @discardableResult
-    package mutating func record(
-        _ statement: TrustStatement, at dot: Dot, context: VersionVector, additions: some Sequence<Dot>
-    ) -> Bool {
-        guard row(at: dot) == nil else { return false }
-        var known: [VersionVector.Entry] = []
-        if case .recovery(let knows) = statement.signer {
-            known = knows.entries
-        } else {
-            for fact in rows.map(\.dot) + additions
-            where fact.replica == dot.replica ? fact.counter < dot.counter : context.covers(fact) {
-                known.append(VersionVector.Entry(replica: fact.replica, next: fact.counter + 1))
-            }
-        }
-        insert(Row(dot: dot, statement: statement, knows: VersionVector(known)))
+    package mutating func record(_ statement: TrustStatement, at dot: Dot, context: VersionVector) -> Bool {
+        guard row(at: dot) == nil, statement.isRecovery || statement.isWithin(context, at: dot) else { return false }
+        insert(Row(dot: dot, statement: statement))
         return true
     }
 
@@ -75,8 +63,8 @@ package struct TrustTable: Hashable, Sendable {
     ///
     /// - Returns: whether it is news. One of another signer is not taken.
     package mutating func record(_ statement: TrustStatement, at dot: Dot) -> Bool {
-        guard case .recovery(let knows) = statement.signer, row(at: dot) == nil else { return false }
-        insert(Row(dot: dot, statement: statement, knows: knows))
+        guard statement.isRecovery, row(at: dot) == nil else { return false }
+        insert(Row(dot: dot, statement: statement))
         return true
     }
 
@@ -126,13 +114,12 @@ extension TrustTable.Start: Comparable {
 }
 
 extension TrustTable: ByteCoded {
-    /// Layout: varint count of rows, each: dot, statement with its length, the entries that it knows; varint count of starts, each: replica, dot. Both ascending.
+    /// Layout: varint count of rows, each: dot, statement with its length; varint count of starts, each: replica, dot. Both ascending.
     package func append(to bytes: inout [UInt8]) {
         bytes.append(varint: UInt64(rows.count))
         for row in rows {
             bytes.append(row.dot)
             bytes.append(lengthPrefixed: row.statement.canonicalBytes)
-            bytes.append(entries: row.knows.entries)
         }
         bytes.append(varint: UInt64(starts.count))
         for start in starts {
@@ -148,9 +135,8 @@ extension TrustTable: ByteCoded {
                 reader.bytes, try reader.lengthPrefixed(upTo: Limits.operationsBytes, "trust.statement"))
             let statement = try TrustStatement(reading: &body)
             guard body.isAtEnd else { throw .trailingBytes }
-            let knows = VersionVector(try reader.entries("trust.knows"))
             if let last = rows.last, last.dot >= dot { throw .outOfRange(field: "trust.rows") }
-            rows.append(Row(dot: dot, statement: statement, knows: knows))
+            rows.append(Row(dot: dot, statement: statement))
         }
         for _ in 0..<(try reader.varint(upTo: UInt64(reader.remainingCount), "trust.starts")) {
             let range = try reader.skip(ReplicaID.byteCount)

@@ -154,7 +154,7 @@ enum StatementSeeds {
             return PlacedStatement(
                 dot: dot,
                 statement: TrustStatement(
-                    content, by: .author, at: dot, in: .home, sign: devices[number % 5 % 4].sign))
+                    content, by: .author, knows: knows, at: dot, in: .home, sign: devices[number % 5 % 4].sign))
         }
         return PlacedStatement(
             dot: dot, statement: TrustStatement(content, by: key, knows: knows, at: dot, in: .home))

@@ -12,8 +12,14 @@ import Testing
         Dot(replica: devices[device - 1].replica(), counter: counter)
     }
 
-    private func statement(_ content: TrustStatement.Content, by device: Int, at counter: UInt64) -> TrustStatement {
-        TrustStatement(content, by: .author, at: dot(device, counter), in: space, sign: devices[device - 1].sign)
+    /// - Parameter knows: per device, the counter before which all is known.
+    private func statement(
+        _ content: TrustStatement.Content, by device: Int, at counter: UInt64, knows: [Int: UInt64] = [:]
+    ) -> TrustStatement {
+        let known = knows.map { VersionVector.Entry(replica: devices[$0.key - 1].replica(), next: $0.value) }
+        return TrustStatement(
+            content, by: .author, knows: VersionVector(known), at: dot(device, counter), in: space,
+            sign: devices[device - 1].sign)
     }
 
     private func law(_ table: TrustTable, _ more: [TrustLaw.Addition] = [], key: RecoveryKey? = nil) -> TrustLaw {
@@ -28,8 +34,7 @@ import Testing
                 counter.isMultiple(of: 2)
                 ? .role(devices[1].id, .admin, ends: []) : .revocation(devices[0].id, ends: [], wipes: false)
             _ = table.record(
-                statement(content, by: 2, at: counter), at: dot(2, counter), context: VersionVector(),
-                additions: [dot(1, 0)])
+                statement(content, by: 2, at: counter), at: dot(2, counter), context: VersionVector())
         }
         #expect(law(table).rows.isEmpty)
         #expect(law(table).role(of: devices[0].id) == .admin && law(table).role(of: devices[1].id) == .writer)
@@ -42,44 +47,47 @@ import Testing
         var table = TrustTable()
         let known = VersionVector([VersionVector.Entry(replica: dot(1, 0).replica, next: 2)])
         _ = table.record(
-            statement(.role(devices[1].id, .admin, ends: []), by: 1, at: 1), at: dot(1, 1), context: VersionVector(),
-            additions: [dot(1, 0)])
+            statement(.role(devices[1].id, .admin, ends: []), by: 1, at: 1, knows: [1: 1]), at: dot(1, 1),
+            context: VersionVector())
         _ = table.record(
-            statement(.revocation(devices[2].id, ends: [], wipes: false), by: 2, at: 0), at: dot(2, 0), context: known,
-            additions: [dot(1, 0)])
+            statement(.revocation(devices[2].id, ends: [], wipes: false), by: 2, at: 0, knows: [1: 2]), at: dot(2, 0),
+            context: known)
         #expect(law(table).rows.count == 2)
         let third = TrustLaw.Addition(device: devices[2].id, role: .writer, dot: dot(1, 5))
         #expect(law(table, [third]).role(of: devices[2].id) == nil)
     }
 
-    @Test func `a table says of no author that it knew more than the sender holds`() throws {
+    @Test func `an author claims to know no more than it had seen, in no history and in no table`() throws {
         let dot = dot(2, 3)
-        let statement = statement(.readmission(devices[1].id, .admin, ends: []), by: 2, at: 3)
-        func table(_ knows: [(device: Int, next: UInt64)]) throws -> TrustTable {
+        let held = VersionVector(
+            [(1, 6), (2, 4)].map { VersionVector.Entry(replica: self.dot($0, 0).replica, next: $1) })
+        func table(_ knows: [Int: UInt64]) throws -> TrustTable {
             var bytes: [UInt8] = []
             bytes.append(varint: 1)
             bytes += dot.replica.bytes
             bytes.append(varint: dot.counter)
-            bytes.append(lengthPrefixed: statement.canonicalBytes)
-            bytes.append(varint: UInt64(knows.count))
-            let entries = knows.map { (devices[$0.device - 1].replica(), $0.next) }.sorted { $0.0 < $1.0 }
-            for (replica, next) in entries {
-                bytes += replica.bytes
-                bytes.append(varint: next)
-            }
+            bytes.append(
+                lengthPrefixed: statement(
+                    .readmission(devices[1].id, .admin, ends: []), by: 2, at: 3, knows: knows
+                ).canonicalBytes)
             bytes.append(varint: 0)
             var reader = ByteReader(bytes)
             return try TrustTable(reading: &reader)
         }
-        let held = VersionVector(
-            [(1, 6), (2, 4)].map { VersionVector.Entry(replica: self.dot($0, 0).replica, next: $1) })
-        #expect(try table([(1, 6), (2, 3)]).isWithin(held, besides: TrustTable()))
-        #expect(try !table([(1, 7)]).isWithin(held, besides: TrustTable()))
-        #expect(try !table([(2, 4)]).isWithin(held, besides: TrustTable()), "it knows itself")
-        #expect(try !table([(3, 1)]).isWithin(held, besides: TrustTable()))
+        func expect(_ isTaken: Bool, _ knows: [Int: UInt64], _ comment: Comment? = nil) throws {
+            let claimed = try table(knows)
+            #expect(claimed.isWithin(held, besides: TrustTable()) == isTaken, comment)
+            var taken = TrustTable()
+            #expect(taken.record(claimed.rows[0].statement, at: dot, context: held) == isTaken, comment)
+        }
+        try expect(true, [1: 6, 2: 3])
+        try expect(true, [:])
+        try expect(false, [1: 7])
+        try expect(false, [2: 4], "it knows itself")
+        try expect(false, [3: 1])
         let before = VersionVector([VersionVector.Entry(replica: dot.replica, next: 3)])
-        #expect(try !table([]).isWithin(before, besides: TrustTable()), "the statement is not there yet")
-        #expect(try table([(1, 7)]).isWithin(held, besides: try table([])), "what is known here is not asked")
+        #expect(try !table([:]).isWithin(before, besides: TrustTable()), "the statement is not there yet")
+        #expect(try table([1: 7]).isWithin(held, besides: try table([1: 7])), "what is known here is not asked")
     }
 
     @Test func `a statement that claims to be the recovery key's is not judged unless it is`() {
@@ -106,7 +114,8 @@ import Testing
             let revocation = statement(.revocation(devices[0].id, ends: [end], wipes: false), by: 2, at: 0)
             let named = keyIsFirst ? dot(1, 2) : Dot(replica: devices[0].replica(7), counter: 0)
             let key = TrustStatement(
-                .recoveryKey([UInt8](repeating: 9, count: 32)), by: .author, at: named, in: space,
+                .recoveryKey([UInt8](repeating: 9, count: 32)), by: .author, knows: VersionVector(), at: named,
+                in: space,
                 sign: devices[0].sign)
             let known = VersionVector([VersionVector.Entry(replica: dot(1, 0).replica, next: 3)])
             let said: [(dot: Dot, statement: TrustStatement, context: VersionVector)] = [

@@ -37,16 +37,15 @@ import Testing
         VersionVector(entries.map { VersionVector.Entry(replica: $0.0, next: $0.1) })
     }
 
-    /// One by its author and two by the recovery key, of each content.
+    /// Two by its author and two by the recovery key, of each content.
     private var statements: [TrustStatement] {
         contents.flatMap { content in
-            [
-                TrustStatement(content, by: .author, at: dot, in: .home, sign: author.sign),
-                TrustStatement(content, by: key, knows: VersionVector(), at: dot, in: .home),
-                TrustStatement(
-                    content, by: key, knows: knows([(author.replica(), 12), (subject.replica(7), 1)]), at: dot,
-                    in: .home),
-            ]
+            [VersionVector(), knows([(author.replica(), 12), (subject.replica(7), 1)])].flatMap { known in
+                [
+                    TrustStatement(content, by: .author, knows: known, at: dot, in: .home, sign: author.sign),
+                    TrustStatement(content, by: key, knows: known, at: dot, in: .home),
+                ]
+            }
         }
     }
 
@@ -64,7 +63,7 @@ import Testing
     }
 
     @Test func `each kind, with each signer, reads back as it was written`() throws {
-        #expect(Set(statements).count == 45)
+        #expect(Set(statements).count == 60)
         for statement in statements {
             #expect(try read(statement.canonicalBytes) == statement)
             let operation = SyncModel.Operation.trust(statement)
@@ -107,7 +106,8 @@ import Testing
 
     @Test func `an unknown kind, role, flag or signer is refused`() {
         let role = TrustStatement(
-            .role(subject.id, .writer, ends: []), by: .author, at: dot, in: .home, sign: author.sign
+            .role(subject.id, .writer, ends: []), by: .author, knows: VersionVector(), at: dot, in: .home,
+            sign: author.sign
         ).canonicalBytes
         for kind in [0, 5, 0x80] as [UInt8] {
             expectRefused([kind] + role.dropFirst(), .outOfRange(field: "trust.kind"))
@@ -126,7 +126,8 @@ import Testing
         }
         // Kind, device, count of ends, flags.
         let revocation = TrustStatement(
-            .revocation(subject.id, ends: [], wipes: true), by: .author, at: dot, in: .home, sign: author.sign
+            .revocation(subject.id, ends: [], wipes: true), by: .author, knows: VersionVector(), at: dot, in: .home,
+            sign: author.sign
         ).canonicalBytes
         #expect(revocation[34] == 1)
         for value in [2, 0x80] as [UInt8] {
@@ -139,7 +140,7 @@ import Testing
             TrustStatement(
                 .revocation(
                     subject.id, ends: ends.map { TrustStatement.End(incarnation: $0.0, end: $0.1) }, wipes: false),
-                by: .author, at: dot, in: .home, sign: author.sign
+                by: .author, knows: VersionVector(), at: dot, in: .home, sign: author.sign
             ).canonicalBytes
         }
         #expect(throws: Never.self) { _ = try read(statement([(1, 1), (2, 1)])) }
@@ -155,7 +156,7 @@ import Testing
         expectRefused(claim + [UInt8](repeating: 0, count: 99), .truncated)
     }
 
-    @Test func `what the recovery key knew is ascending, and says something of each history it names`() {
+    @Test func `what its author knew is ascending, and says something of each history it names`() {
         func statement(_ entries: [(ReplicaID, UInt64)]) -> [UInt8] {
             var bytes: [UInt8] = [4] + key.publicKey + [1]
             bytes.append(varint: UInt64(entries.count))
@@ -191,11 +192,26 @@ import Testing
             for key in wrong { #expect(!statement.isSigned(by: key, at: dot, in: .home)) }
             // The signature of one under the content, or the claim, of another.
             guard statement != ours else { continue }
-            let forged = TrustStatement(statement.content, by: statement.signer, at: dot, in: .home) { _ in
+            let forged = TrustStatement(
+                statement.content, by: statement.signer, knows: statement.knows, at: dot, in: .home
+            ) { _ in
                 ours.signature
             }
             #expect(!forged.isSigned(by: signer, at: dot, in: .home))
             #expect(!forged.isSigned(by: author.signingKey, at: dot, in: .home))
+        }
+    }
+
+    @Test func `no peer can say that an author knew more, or less, than it signed`() throws {
+        let known = knows([(author.replica(), 12), (subject.replica(7), 1)])
+        let content = TrustStatement.Content.readmission(subject.id, .writer, ends: [])
+        let signed = TrustStatement(content, by: .author, knows: known, at: dot, in: .home, sign: author.sign)
+        #expect(signed.isSigned(by: author.signingKey, at: dot, in: .home))
+        for other in [VersionVector(), knows([(author.replica(), 12), (subject.replica(7), 2)])] {
+            let changed = TrustStatement(content, by: .author, knows: other, at: dot, in: .home) { _ in
+                signed.signature
+            }
+            #expect(!changed.isSigned(by: author.signingKey, at: dot, in: .home))
         }
     }
 
@@ -240,7 +256,7 @@ import Testing
         #expect(PlacedStatement.fitting(all, upTo: 3 * size) == Array(all.prefix(3)))
         #expect(PlacedStatement.fitting(all, upTo: 3 * size - 1) == Array(all.prefix(2)))
         #expect(PlacedStatement.fitting(all, upTo: size - 1).isEmpty)
-        let long = placed(40, ends: 400)
+        let long = placed(40, ends: 8_000)
         #expect(long.canonicalBytes.count > PlacedStatement.goodbyeByteLimit)
         #expect(
             PlacedStatement.fitting([long, all[0], long, all[1]], upTo: PlacedStatement.goodbyeByteLimit)

@@ -16,13 +16,15 @@ import Testing
         VersionVector(dots.map { VersionVector.Entry(replica: $0.replica, next: $0.counter + 1) })
     }
 
-    private func statement(_ content: TrustStatement.Content, at dot: Dot) -> TrustStatement {
+    private func statement(
+        _ content: TrustStatement.Content, at dot: Dot, knows: VersionVector
+    ) -> TrustStatement {
         let author = devices.first { $0.id == dot.replica.device }
-        return TrustStatement(content, by: .author, at: dot, in: .home) { author?.sign($0) ?? [] }
+        return TrustStatement(content, by: .author, knows: knows, at: dot, in: .home) { author?.sign($0) ?? [] }
     }
 
-    private func revocation(of device: Int, at dot: Dot) -> TrustStatement {
-        statement(.revocation(devices[device].id, ends: [], wipes: false), at: dot)
+    private func revocation(of device: Int, at dot: Dot, knows: VersionVector) -> TrustStatement {
+        statement(.revocation(devices[device].id, ends: [], wipes: false), at: dot, knows: knows)
     }
 
     /// What a node takes, and what must have come before.
@@ -42,15 +44,18 @@ import Testing
         let (byFirst, bySecond, back) = (dot(0, 5), dot(1, 4), dot(0, 9))
         let knows = vector(dot(0, 1), dot(1, 0))
         return [
-            Fact(dot: byFirst, context: vector(dot(1, 0)), statement: revocation(of: 2, at: byFirst)),
-            Fact(dot: bySecond, context: vector(dot(0, 1)), statement: revocation(of: 2, at: bySecond)),
+            Fact(dot: byFirst, context: vector(dot(1, 0)), statement: revocation(of: 2, at: byFirst, knows: knows)),
+            Fact(dot: bySecond, context: vector(dot(0, 1)), statement: revocation(of: 2, at: bySecond, knows: knows)),
             Fact(
                 dot: back, context: vector(bySecond),
-                statement: statement(.readmission(devices[2].id, .writer, ends: []), at: back)),
+                statement: statement(
+                    .readmission(devices[2].id, .writer, ends: []), at: back, knows: vector(byFirst, bySecond))),
             Fact(dot: dot(2, 0, incarnation: 8), context: vector(back, bySecond), statement: nil),
             // It knows of nothing that is about its device.
             Fact(dot: dot(2, 0, incarnation: 9), context: vector(dot(0, 1)), statement: nil),
-            Fact(dot: dot(1, 6), context: vector(byFirst), statement: revocation(of: 3, at: dot(1, 6))),
+            Fact(
+                dot: dot(1, 6), context: vector(byFirst),
+                statement: revocation(of: 3, at: dot(1, 6), knows: vector(byFirst, bySecond))),
             Fact(
                 dot: dot(3, 2), context: vector(back, dot(1, 6)),
                 statement: TrustStatement(
@@ -61,7 +66,7 @@ import Testing
     private func take(_ fact: Fact, _ table: inout TrustTable) -> Bool {
         if fact.dot.counter == 0 { return table.recordStart(of: fact.dot.replica, context: fact.context) }
         guard let statement = fact.statement else { return false }
-        return table.record(statement, at: fact.dot, context: fact.context, additions: additions)
+        return table.record(statement, at: fact.dot, context: fact.context)
     }
 
     private var whole: TrustTable {
@@ -75,7 +80,6 @@ import Testing
         #expect(table.rows.map(\.dot) == facts.compactMap { $0.statement == nil ? nil : $0.dot }.sorted())
         let back = try #require(table.row(at: dot(0, 9)))
         #expect(back.statement == facts[2].statement)
-        // Of its own history what stands before it, of others what the context covers; nothing that is no fact.
         #expect(back.knows == vector(dot(0, 5), dot(1, 4)))
         #expect(table.row(at: dot(0, 5))?.knows == vector(dot(0, 1), dot(1, 0)))
         #expect(table.row(at: dot(1, 6))?.knows == vector(dot(0, 5), dot(1, 4)))
@@ -87,7 +91,7 @@ import Testing
         #expect(!news.contains(true))
         // Of two at one place the first is kept: a chain has one.
         let isNews = table.record(
-            revocation(of: 1, at: dot(0, 9)), at: dot(0, 9), context: VersionVector(), additions: [])
+            revocation(of: 1, at: dot(0, 9), knows: VersionVector()), at: dot(0, 9), context: VersionVector())
         #expect(!isNews)
         #expect(table == before)
     }
@@ -140,7 +144,7 @@ import Testing
         #expect(!isNewsByHistory)
         _ = take(fact, &table)
         #expect(apart == table)
-        // One that a device signed says nothing of what it knew.
+        // One that a device made in its own name comes with its history.
         let other = try #require(facts.first)
         let isTaken = apart.record(try #require(other.statement), at: other.dot)
         #expect(!isTaken && apart == table)
