@@ -290,7 +290,7 @@ extension RigSuites {
                 try rig.inStep([1, 2], within: .seconds(10))
                 #expect(try rig.show([1, 2], "note/shared", ["title": "trip", "place": "Rome"]))
                 let page = try one.review("node3")
-                #expect(try page.device == stolen && page.next == nil && !page.dropped)
+                #expect(page.device == stolen && page.next == nil && !page.dropped)
                 let objects = page.entries.compactMap(\.object)
                 #expect(Set(objects) == ["note/shared", "note/own", "note/other"], "\(objects)")
                 #expect(page.entries.filter { $0.kind == "event" }.map(\.stream) == ["diary", "diary"])

@@ -48,7 +48,7 @@ extension Agent {
                 versionVector: VersionVectorText(
                     now.stability.stable.entries.map { .init(replica: "\($0.replica)", next: $0.next) })),
             droppedChanges: Int(now.counts.droppedChanges),
-            inStep: incomplete == 0 && now.isInStepWithConnected && !now.isWritingAgain
+            inStep: !now.isRevoked && incomplete == 0 && now.isInStepWithConnected && !now.isWritingAgain
                 && standings.allSatisfy { $0.state == .inStep },
             standings: standings, conflicts: conflicts, role: now.role(of: now.own).map { Role($0) })
         let connected = now.peers.count { $0.state == .connected }

@@ -70,11 +70,15 @@ extension Agent {
     }
 
     /// Returns the reason why this device writes nothing: it was revoked, it is a reader, or it was retired.
-    func mayNotWrite(_ now: AgentSnapshot) async throws(ControlError) -> ControlError {
+    ///
+    /// - Parameter rest: ends the sentence of a device that was revoked.
+    func mayNotWrite(
+        _ now: AgentSnapshot, _ rest: String = "nothing was written"
+    ) async throws(ControlError) -> ControlError {
         let word = now.typedWord(for: now.own)
         if now.isRevoked {
             return ControlError(
-                .readOnly, "This device was revoked\(try await revocationText(now)); nothing was written.",
+                .readOnly, "This device was revoked\(try await revocationText(now)); \(rest).",
                 hint: "An admin can admit it again: lanyard devices role \(word) writer")
         }
         if now.role(of: now.own) == .reader {

@@ -65,7 +65,7 @@ struct StatusText {
     var text: String {
         if let upgrade = status.upgrade { return upgrading(upgrade) }
         var lines = status.spaces.map { space in
-            let sentence = StandingText(standings: space.standings).sentence(isInStep: space.inStep)
+            let sentence = StandingText.sentence(of: space)
             let prefix = status.spaces.count > 1 ? "\(shown(space.name)): " : ""
             return prefix + (space.inStep ? style.good(sentence) : style.careful(sentence))
         }

@@ -57,6 +57,16 @@ import Testing
         #expect(law(table, [third]).role(of: devices[2].id) == nil)
     }
 
+    @Test func `a device that only a reader let in is barred`() {
+        let reader = TrustLaw.Addition(device: devices[1].id, role: .reader, dot: dot(1, 0))
+        let guest = TrustLaw.Addition(device: devices[2].id, role: .writer, dot: dot(2, 0))
+        let law = TrustLaw(TrustTable(), [reader, guest], founder: devices[0].id, key: nil, space: space)
+        #expect(law.isBarred(devices[2].id) && law.role(of: devices[2].id) == nil)
+        #expect(!law.isBarred(devices[1].id) && law.role(of: devices[1].id) == .reader)
+        // One that no fact connects with the founder: its host is not known yet.
+        #expect(!law.isBarred(devices[3].id))
+    }
+
     @Test func `an author claims to know no more than it had seen, in no history and in no table`() throws {
         let dot = dot(2, 3)
         let held = VersionVector(
