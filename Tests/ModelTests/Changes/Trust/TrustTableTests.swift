@@ -203,8 +203,8 @@ import Testing
         func row(_ dot: Dot, _ trailing: [UInt8] = []) -> [UInt8] {
             var bytes = dot.replica.bytes
             bytes.append(varint: dot.counter)
-            bytes.append(lengthPrefixed: revocation(of: 2, at: dot).canonicalBytes + trailing)
-            return bytes + [0]
+            bytes.append(lengthPrefixed: revocation(of: 2, at: dot, knows: VersionVector()).canonicalBytes + trailing)
+            return bytes
         }
         func start(_ replica: ReplicaID, _ dot: Dot) -> [UInt8] {
             var bytes = replica.bytes + dot.replica.bytes
