@@ -81,6 +81,42 @@ import Testing
         }
     }
 
+    @Test func `a new ticket of an admin lets a revoked device in again, and no other ticket does`() async throws {
+        try await Self.withMesh { desk, hall, attic async throws in
+            func revoke() async throws {
+                _ = try await desk.agent.revoke(
+                    space: "home", device: attic.device, RevocationRequest(recoveryKey: nil))
+                try await hall.until { _ async throws in
+                    try await Self.entry(attic, on: hall).state == "revoked"
+                }
+                try await attic.until { agent async throws in
+                    try await agent.status(space: nil).warnings.contains { $0.code == "revoked" }
+                }
+            }
+            func ticket(_ live: LiveAgent) async throws -> String {
+                try await live.agent.invite(space: "home", role: .writer, expiresSeconds: 60).ticket
+            }
+            func join(_ ticket: String) async -> ControlError? {
+                await Self.refusal { _ = try await attic.agent.join(ticket: ticket) }
+            }
+            try await revoke()
+            let byWriter = await join(try await ticket(hall))
+            #expect(byWriter?.hint.contains("an admin has to invite it") == true, "\(byWriter as Any)")
+            let again = try await ticket(desk)
+            #expect(await join(again) == nil)
+            try await desk.converge(with: attic)
+            #expect(try await Self.entry(attic, on: desk).state != "revoked")
+            try await attic.put("note/n", "{}")
+            try await desk.converge(with: attic)
+            #expect(try await desk.agent.status(space: nil).spaces[0].objects == 1)
+            let log = try await desk.agent.trust(space: "home", after: nil, limit: 100).entries
+            #expect(log.suffix(2).map(\.action).contains("readmitted"), "\(log)")
+            try await revoke()
+            #expect(await join(again) != nil, "it has used that one")
+            #expect(try await Self.entry(attic, on: desk).state == "revoked")
+        }
+    }
+
     @Test func `a role that the device has is answered, and nothing is written`() async throws {
         try await Self.withMesh { desk, hall, _ async throws in
             let before = try await desk.agent.status(space: nil).spaces[0].changes

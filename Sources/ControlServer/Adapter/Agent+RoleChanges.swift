@@ -75,6 +75,10 @@ extension Agent {
     func state(_ action: TrustOrder.Action, _ key: RecoveryKey?) async throws(ControlError) {
         switch try await commit([LocalWrite.trust(TrustOrder(action, recoveryKey: key)).once(at: 0)]).first {
         case .success: return
+        case .failure(let refusal) where refusal.reason == .catchingUp:
+            throw ControlError(
+                .catchingUp, "What another device said of that one is still arriving; nothing was written.",
+                hint: "Try again in a moment: lanyard wait --connected")
         case .failure(let refusal): throw ControlError(refusal.reason)
         case nil: throw Self.missingOutcome
         }

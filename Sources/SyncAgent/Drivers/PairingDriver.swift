@@ -87,7 +87,11 @@ final class PairingDriver {
             return loop.eventLoop.makeFailedFuture(AgentError.blocked(device.deviceID))
         }
         // The role of this device may have become a lesser one since it made the ticket.
-        do throws(AgentError) { try loop.checkAdmission(of: device.deviceID, as: ticket.role) } catch {
+        do throws(AgentError) {
+            try loop.checkAdmission(of: device.deviceID, as: ticket.role)
+            // The ticket that it joined with says nothing of what happened since.
+            if ticket.usedBy != nil, loop.core.cuts.isRevoked(device.deviceID) { throw .revoked(device.deviceID) }
+        } catch {
             return loop.eventLoop.makeFailedFuture(error)
         }
         let record = TicketRecord(
@@ -124,7 +128,9 @@ final class PairingDriver {
 
     private func commit(_ writes: [LocalWrite]) -> EventLoopFuture<Void> {
         let made = loop.eventLoop.makePromise(of: Void.self)
-        made.completeWithTask { [writer] in _ = try await writer.write(writes) }
+        made.completeWithTask { [writer] in
+            for case .failure(let refusal) in try await writer.write(writes) { throw refusal.reason }
+        }
         return made.futureResult
     }
 

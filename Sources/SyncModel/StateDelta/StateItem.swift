@@ -43,8 +43,9 @@ package struct StateCuts: Hashable, Sendable {
     /// `CutTable.encoded`, with at least one cut or statement on roles.
     package let encoded: [UInt8]
 
-    /// Nil where there are none.
-    package init?(_ table: CutTable) {
+    /// Nil where there are none. Receivers take no statement that the sender's vector does not cover, but the recovery key's.
+    package init?(_ table: CutTable, within vector: VersionVector) {
+        let table = table.keepingStatements { $0.statement.isRecovery || vector.covers($0.dot) }
         if table.isEmpty { return nil }
         encoded = table.encoded
     }

@@ -16,8 +16,8 @@ package struct LocalCommit {
     /// Indices in `answers`, by the names of keys.
     private var answered: [[UInt8]: Int] = [:]
     private let wallMilliseconds: Int64
-    /// True if this device may only read: its writes would count nowhere.
-    private let isReader: Bool
+    /// The reason why no writes of this device count anywhere now; nil if they do.
+    private let refusal: ObjectRefusal?
 
     /// Everything a store has to make durable.
     package struct Planned: Sendable {
@@ -42,7 +42,7 @@ package struct LocalCommit {
         self.faults = faults
         self.wallMilliseconds = wallMilliseconds
         rewritten = state.cuts.rewritten
-        isReader = state.cuts.verdicts?.roles[own.device] == .reader
+        refusal = Self.refusal(of: own.device, on: state)
         batch = ChangeBatch(
             own.nextAuthor(on: state), held: own.nameable(on: state), greatestStamp: state.greatestStamp,
             wallMilliseconds: wallMilliseconds)
@@ -84,8 +84,8 @@ package struct LocalCommit {
             outcomes.append(.failure(refusedAgain))
             return
         }
-        if isReader, write.needsWriter {
-            outcomes.append(.failure(WriteRefusal(step: 0, .readOnly)))
+        if let refusal, write.needsWriter {
+            outcomes.append(.failure(WriteRefusal(step: 0, refusal)))
             return
         }
         guard let origin = batch.nextOrigin?.planting(faults) else { throw .stampsExhausted }
@@ -106,6 +106,17 @@ package struct LocalCommit {
         outcomes.append(.success(WriteOutcome(dots: origin.dot...last, steps: change.steps)))
     }
 
+    private static func refusal(of device: DeviceID, on state: LogState) -> ObjectRefusal? {
+        guard let verdicts = state.cuts.verdicts else { return nil }
+        if verdicts.roles[device] == .reader { return .readOnly }
+        // A history begins behind what gave the device its role: that came apart, and cannot be named yet.
+        let isWaiting = state.cuts.trust.rows.contains {
+            $0.statement.device == device && $0.statement.role != nil && verdicts.counting.contains($0.dot)
+                && !state.held.covers($0.dot)
+        }
+        return isWaiting ? .catchingUp : nil
+    }
+
     private mutating func apply(
         _ write: LocalWrite, in change: inout ObjectPlan.Change, _ reading: some ObjectSource,
         _ sign: ([UInt8]) -> [UInt8]
@@ -124,6 +135,9 @@ package struct LocalCommit {
             }
             try objects.apply(Self.retiring(device, in: state), in: &change, reading)
         case .trust(let order):
+            guard order.isInformed(at: change.origin, on: state) else {
+                return WriteRefusal(step: 0, .catchingUp)
+            }
             let statement = order.statement(at: change.origin, on: state, sign: sign)
             try objects.apply(.trust(statement), in: &change, reading)
         case .again(let old):

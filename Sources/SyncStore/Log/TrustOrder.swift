@@ -19,6 +19,24 @@ package struct TrustOrder: Sendable, Hashable {
         self.recoveryKey = recoveryKey
     }
 
+    /// False where this node heard of a statement about the device, or about its own, that the change's context cannot name: what
+    /// came apart from its history. Others could not tell that it was known.
+    func isInformed(at origin: Origin, on state: LogState) -> Bool {
+        if recoveryKey != nil { return true }
+        let concerned: [DeviceID?] = [device, origin.dot.replica.device]
+        return state.cuts.trust.rows.allSatisfy {
+            !concerned.contains($0.statement.device) || $0.dot.replica == origin.dot.replica
+                || origin.context.covers($0.dot)
+        }
+    }
+
+    private var device: DeviceID? {
+        switch action {
+        case .role(let device, _), .readmission(let device, _), .revocation(let device, _): device
+        case .recoveryKey: nil
+        }
+    }
+
     /// - Parameters:
     ///   - origin: that of its change.
     ///   - sign: signs with the device's key.
@@ -37,7 +55,7 @@ package struct TrustOrder: Sendable, Hashable {
         if let recoveryKey {
             return TrustStatement(content, by: recoveryKey, knows: knows, at: dot, in: state.space)
         }
-        // Others believe in no knowledge that goes beyond the change's context, as of what came apart from its history.
+        // Others believe in no knowledge that goes beyond the change's context.
         knows = VersionVector(
             knows.entries.map {
                 VersionVector.Entry(replica: $0.replica, next: min($0.next, origin.context.next(of: $0.replica)))

@@ -152,6 +152,12 @@ struct StateJoin {
             throw .refused(.malformed(error))
         }
         guard known.trust.isWithin(theirs, besides: state.cuts.trust) else { throw .refused(.beyondVector) }
+        // Of a change in its log this node knows itself what to think.
+        known = known.keepingStatements { row in
+            row.statement.isRecovery || !state.held.covers(row.dot)
+                || row.dot.counter < state.firstHeld.next(of: row.dot.replica)
+                || state.cuts.trust.row(at: row.dot) != nil
+        }
         // Both are judged alike: by the founder that is followed here.
         known.follow(
             state.cuts.founder, recoveryKey: state.cuts.recoveryKey, in: state.space, members: members.held(at: theirs))

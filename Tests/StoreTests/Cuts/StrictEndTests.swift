@@ -30,7 +30,8 @@ struct StrictEndTests {
     }
 
     static func emit(_ store: SQLiteStore, _ stream: String, _ payload: String, type: String? = nil) throws {
-        _ = try store.append([[.event(stream, payload, type: type)]], wallMilliseconds: 2)
+        let result = try store.append([.operations([.event(stream, payload, type: type)])], wallMilliseconds: 2)
+        for case .failure(let refusal) in result.outcomes { Issue.record("\(refusal.reason): \(payload)") }
     }
 
     /// Streams `s`, `l` that shows the latest, `m` that shows all; a schema of `n`.

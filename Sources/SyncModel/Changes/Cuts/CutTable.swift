@@ -84,6 +84,13 @@ package struct CutTable: Hashable, Sendable {
     /// True if nothing was retired, and there is no statement on roles.
     package var isEmpty: Bool { cuts.isEmpty && trust.isEmpty }
 
+    /// Returns the table without the other statements, as rows alone.
+    package func keepingStatements(_ isKept: (TrustTable.Row) -> Bool) -> CutTable {
+        var table = self
+        table.trust = trust.keeping(isKept)
+        return table
+    }
+
     /// True if no operation can be void. Add-facts alone can end histories: a device that was admitted as a reader writes nothing
     /// that counts.
     package var endsNothing: Bool { isEmpty && verdicts == nil && strictEnds.isEmpty }
@@ -115,15 +122,17 @@ package struct CutTable: Hashable, Sendable {
     }
 
     private mutating func derive(_ members: MemberFacts) {
-        let additions = members.additions
-        if let founder, !trust.isEmpty || additions.contains(where: { $0.role == .reader }) {
-            let additions = additions.map { TrustLaw.Addition(device: $0.device, role: $0.role, dot: $0.dot) }
-            var verdicts = judged(additions, by: founder)
-            if recoveryKey == nil, let key = verdicts.recoveryKey {
-                recoveryKey = key
-                verdicts = judged(additions, by: founder)
+        let additions = members.additions.map { TrustLaw.Addition(device: $0.device, role: $0.role, dot: $0.dot) }
+        if let founder, !trust.isEmpty {
+            if recoveryKey == nil, !trust.recoveryKeys(of: founder).isEmpty {
+                recoveryKey = judged(additions, by: founder).recoveryKey
             }
-            self.verdicts = verdicts
+            // What has no effect by all that is known had none by what its author knew, and will have none. Any member may write
+            // such statements without end.
+            trust = TrustLaw.withoutIdle(trust, additions, founder: founder, key: recoveryKey, space: space)
+        }
+        if let founder, !trust.isEmpty || additions.contains(where: { $0.role == .reader }) {
+            verdicts = judged(additions, by: founder)
             strictEnds = [:]
         } else {
             verdicts = nil
@@ -264,12 +273,6 @@ package struct CutTable: Hashable, Sendable {
             switch says {
             case .addition: isNews = true
             case .trust(let statement):
-                // The key is pinned: such a statement has no effect on this node, ever.
-                if statement.isRecovery, let recoveryKey,
-                    !statement.isSigned(by: recoveryKey, at: dot, in: space)
-                {
-                    continue
-                }
                 if trust.record(statement, at: dot, context: context) { isNews = true }
             case .cut, .rewriting, .settled: break
             }

@@ -32,10 +32,27 @@ package struct TrustTable: Hashable, Sendable {
 
     package var isEmpty: Bool { rows.isEmpty }
 
-    package func row(at dot: Dot) -> Row? { rows.first { $0.dot == dot } }
+    package func row(at dot: Dot) -> Row? {
+        let place = place(of: dot)
+        return place < rows.count && rows[place].dot == dot ? rows[place] : nil
+    }
+
+    /// The index of the first row that is not before the dot.
+    private func place(of dot: Dot) -> Int {
+        var places = 0..<rows.count
+        while !places.isEmpty {
+            let middle = (places.lowerBound + places.upperBound) / 2
+            if rows[middle].dot < dot {
+                places = middle + 1..<places.upperBound
+            } else {
+                places = places.lowerBound..<middle
+            }
+        }
+        return places.lowerBound
+    }
 
     /// Returns the table with these rows alone, and all starts.
-    func keeping(_ isKept: (Row) -> Bool) -> TrustTable {
+    package func keeping(_ isKept: (Row) -> Bool) -> TrustTable {
         var table = self
         table.rows.removeAll { !isKept($0) }
         return table
@@ -98,7 +115,7 @@ package struct TrustTable: Hashable, Sendable {
     }
 
     private mutating func insert(_ row: Row) {
-        rows.insert(row, at: rows.firstIndex { row.dot < $0.dot } ?? rows.count)
+        rows.insert(row, at: place(of: row.dot))
     }
 
     private mutating func insert(_ start: Start) {

@@ -57,6 +57,30 @@ import Testing
         #expect(law(table, [third]).role(of: devices[2].id) == nil)
     }
 
+    @Test func `a node keeps no statement without effect, so none takes the place of a real one`() {
+        var members = MemberFacts()
+        members.add(devices[1].id, role: .writer, at: dot(1, 0))
+        var cuts = CutTable()
+        cuts.follow(devices[0].id, recoveryKey: nil, in: space, members: members)
+        // As a member may hand them on, at a place that the founder has not reached: there is no recovery key.
+        let forged = TrustStatement(
+            .revocation(devices[0].id, ends: [], wipes: true), by: RecoveryKey(), knows: VersionVector(), at: dot(1, 5),
+            in: space)
+        _ = cuts.record(PlacedStatement(dot: dot(1, 5), statement: forged), members: members)
+        #expect(cuts.trust.isEmpty && cuts.verdicts == nil)
+        func take(_ statement: TrustStatement, at dot: Dot) {
+            _ = cuts.record(dot, context: VersionVector(), [(dot: dot, says: .trust(statement))], members: members)
+        }
+        for counter in 0..<20 as Range<UInt64> {
+            let content = TrustStatement.Content.revocation(devices[0].id, ends: [], wipes: false)
+            take(statement(content, by: 2, at: counter), at: dot(2, counter))
+        }
+        #expect(cuts.trust.isEmpty && cuts.verdicts == nil)
+        let content = TrustStatement.Content.revocation(devices[1].id, ends: [], wipes: false)
+        take(statement(content, by: 1, at: 5, knows: [1: 5]), at: dot(1, 5))
+        #expect(cuts.isRevoked(devices[1].id))
+    }
+
     @Test func `a device that only a reader let in is barred`() {
         let reader = TrustLaw.Addition(device: devices[1].id, role: .reader, dot: dot(1, 0))
         let guest = TrustLaw.Addition(device: devices[2].id, role: .writer, dot: dot(2, 0))
