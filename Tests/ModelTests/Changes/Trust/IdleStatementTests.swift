@@ -145,7 +145,8 @@ import Testing
             var cuts = CutTable()
             cuts.follow(devices[0].id, recoveryKey: nil, in: space, members: members)
             let end = TrustStatement.End(incarnation: 1, end: 3)
-            let revocation = statement(.revocation(devices[0].id, ends: [end], wipes: false), by: 2, at: 0)
+            let content = TrustStatement.Content.revocation(devices[0].id, ends: [end], wipes: false)
+            let revocation = statement(content, by: 2, at: 0, knows: [1: 3])
             let named = keyIsFirst ? dot(1, 2) : Dot(replica: devices[0].replica(7), counter: 0)
             let key = TrustStatement(
                 .recoveryKey([UInt8](repeating: 9, count: 32)), by: .author, knows: VersionVector(), at: named,
