@@ -16,7 +16,8 @@ import Testing
         return PlacedStatement(
             dot: dot,
             statement: TrustStatement(
-                content, by: .author, knows: VersionVector(), at: dot, in: .home, sign: Self.devices[device].sign))
+                content, by: .author, knows: VersionVector([.init(replica: dot.replica, next: counter)]), at: dot,
+                in: .home, sign: Self.devices[device].sign))
     }
 
     private func revocation(by device: Int, _ counter: UInt64 = 5) -> PlacedStatement {

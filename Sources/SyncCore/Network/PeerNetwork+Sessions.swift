@@ -236,8 +236,7 @@ extension PeerNetwork {
     private mutating func endSession(_ index: Int, wasUp: Bool, code: String, _ output: inout StepOutput) {
         let session = sessions[index]
         recordEnded(session.id)
-        // A device that says it revoked this one is tried less and less often, as one that cannot be reached.
-        recordSessionEnded(session, wasUp: wasUp && !session.isBarredThere, code: code, at: output.now)
+        recordSessionEnded(session, wasUp: wasUp, code: code, at: output.now)
         // A connection that broke is still in the list, and up.
         let isStillConnected = sessions.contains {
             $0.device == session.device && $0.state == .up && $0.id != session.id
