@@ -156,6 +156,7 @@ extension Agent {
         compaction.answer = { [weak loop] input in loop?.step(input) }
         compaction.dropped = { [weak loop] dropped in loop?.handleCompacted(dropped) }
         loop.compaction = compaction
+        loop.memberships = MembershipEnds(loop: loop, writer: writer)
         bulk.askForBulk = { [weak loop] device in loop?.step(.askForBulk(device)) }
         bulk.blobsChanged = { [peerSignal] in peerSignal.touch() }
         blobDriver.inlet.connect(to: bulk)

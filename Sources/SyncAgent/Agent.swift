@@ -212,10 +212,14 @@ package final class Agent: Sendable {
     package func founder() async throws -> DeviceID { try await onLoop { [self] in running.loop.founder } }
 
     /// Returns a ticket that lets one device in with this role.
-    /// - Throws: `AgentError.roleTooGreat` for a role above the own.
-    package func invite(role: MemberFact.Role = .writer, lifetimeMilliseconds: Int64) async throws -> Ticket {
+    ///
+    /// - Parameter until: the end of the membership (`MemberFact.until`). The ticket is good for no longer.
+    /// - Throws: `AgentError.roleTooGreat` for a role above the own, and `untilPassed`.
+    package func invite(
+        role: MemberFact.Role = .writer, until: UInt64? = nil, lifetimeMilliseconds: Int64
+    ) async throws -> Ticket {
         try await eventLoop.flatSubmit { [self] in
-            running.pairing.invite(role: role, lifetimeMilliseconds: lifetimeMilliseconds)
+            running.pairing.invite(role: role, until: until, lifetimeMilliseconds: lifetimeMilliseconds)
         }.get()
     }
 
@@ -233,13 +237,15 @@ package final class Agent: Sendable {
     /// - Parameters:
     ///   - address: the one that the person named.
     ///   - role: the role of the other device, if it joins the space of this one.
+    ///   - until: the end of its membership.
     /// - Returns: the id of the pairing.
-    /// - Throws: `AgentError.alreadyPairing`, and `AgentError.roleTooGreat` for a role above the own.
+    /// - Throws: `AgentError.alreadyPairing`, `untilPassed`, and `roleTooGreat` for a role above the own.
     package func openPairing(
-        _ wish: PairingMachine.Wish, at address: Endpoint?, giving role: MemberFact.Role = .writer
+        _ wish: PairingMachine.Wish, at address: Endpoint?, giving role: MemberFact.Role = .writer,
+        until: UInt64? = nil
     ) async throws -> UInt64 {
         let address = address.flatMap { HostPort(host: $0.host, port: Int($0.port)) }
-        return try await onLoop { [self] in try running.codes.open(wish, at: address, giving: role) }
+        return try await onLoop { [self] in try running.codes.open(wish, at: address, giving: role, until: until) }
     }
 
     /// Takes what a person did. Ignored unless this pairing runs.

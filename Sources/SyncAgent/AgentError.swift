@@ -26,6 +26,8 @@ package enum AgentError: Error, Sendable {
     case alreadyPairing
     /// A device gives no greater role than its own, and a reader none.
     case roleTooGreat(MemberFact.Role, own: MemberFact.Role)
+    /// The membership that is to be given would be over already.
+    case untilPassed
     /// The store of an older program is being upgraded: it can be read at most.
     case upgrading
     case stopping
@@ -49,6 +51,7 @@ package enum AgentError: Error, Sendable {
         case .revoked: "revoked"
         case .alreadyPairing: "already_pairing"
         case .roleTooGreat: "role_too_great"
+        case .untilPassed: "until_passed"
         case .upgrading: "upgrading"
         case .stopping: "stopping"
         }
@@ -80,6 +83,7 @@ package enum AgentError: Error, Sendable {
         case .roleTooGreat(_, .reader): "this device is a reader: it admits no other device"
         case .roleTooGreat(let role, let own):
             "this device is \(Self.words(own)): it cannot make another one \(Self.words(role))"
+        case .untilPassed: "this membership would be over already"
         case .upgrading: "the store is being upgraded"
         case .stopping: "the agent is stopping"
         }
@@ -108,6 +112,7 @@ package enum AgentError: Error, Sendable {
         case .alreadyPairing: "finish that one, or stop it with Ctrl-C where it was typed"
         case .roleTooGreat(_, .reader): "do it on a writer or an admin; `lanyard devices` lists them"
         case .roleTooGreat: "do it on an admin (`lanyard devices` lists them), or give the device a lesser role"
+        case .untilPassed: "give a time that is still to come, such as --until 30d; if it is, set this device's clock"
         case .upgrading: "wait until it is done: lanyard status"
         case .stopping: "start it again: lanyardd"
         }

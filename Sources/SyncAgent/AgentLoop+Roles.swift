@@ -19,15 +19,19 @@ extension AgentLoop {
         return core.membership[own]?.fact.role ?? .writer
     }
 
-    /// Throws `AgentError.roleTooGreat` if this device may not admit another one with this role.
-    func checkAdmission(as role: MemberFact.Role) throws(AgentError) {
+    /// Throws `AgentError.roleTooGreat` if this device may not admit another one with this role, and `untilPassed` if the membership
+    /// would be over (`MemberFact.until`).
+    func checkAdmission(as role: MemberFact.Role, until: UInt64?) throws(AgentError) {
         let own = ownRole
         guard own >= .writer, role <= own else { throw .roleTooGreat(role, own: own) }
+        guard until.map({ WallClock.milliseconds < WallClock.milliseconds(atSeconds: $0) }) ?? true else {
+            throw .untilPassed
+        }
     }
 
     /// Throws as well where the device was revoked and this one, no admin, cannot let it in again.
-    func checkAdmission(of device: DeviceID, as role: MemberFact.Role) throws(AgentError) {
-        try checkAdmission(as: role)
+    func checkAdmission(of device: DeviceID, as role: MemberFact.Role, until: UInt64?) throws(AgentError) {
+        try checkAdmission(as: role, until: until)
         if core.cuts.isRevoked(device), ownRole < .admin { throw .revoked(device) }
     }
 }

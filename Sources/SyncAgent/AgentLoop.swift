@@ -31,6 +31,8 @@ final class AgentLoop: CoreLoop {
     var states: StateDriver?
     /// Drops changes; nil where the store keeps all.
     var compaction: CompactionDriver?
+    /// Revokes members whose time is over.
+    var memberships: MembershipEnds?
     /// Deletes what this device holds of the space, since this statement says so.
     var wipe: ((PlacedStatement) -> Void)?
     /// The time that superseded events stay, for a stream without a setting of its own; nil: for ever.
@@ -83,11 +85,13 @@ final class AgentLoop: CoreLoop {
         transport.standing = { [weak self] host in self?.standing(of: host) ?? .stranger }
         perform(core.start(at: now))
         timer.schedule(core.nextDeadline)
+        memberships?.look()
     }
 
     /// Says goodbye to every peer; nothing is stepped afterwards.
     func stop() {
         guard stopCore() else { return }
+        memberships?.stop()
         states?.close()
         compaction?.close()
     }
@@ -116,6 +120,7 @@ final class AgentLoop: CoreLoop {
             objectSignal.touch()
             bulk?.handleRecordsChanged()
         }
+        if !commit.additions.isEmpty || commit.cuts != nil { memberships?.handleChanged() }
         peersChanged()
     }
 

@@ -22,6 +22,7 @@ UNDONE = {
         "ALTER TABLE space DROP COLUMN recovery_key", "ALTER TABLE ticket DROP COLUMN role",
     ],
     24: ["DROP INDEX replica_with_strict_end", "ALTER TABLE replica DROP COLUMN strict_end"],
+    25: ["ALTER TABLE ticket DROP COLUMN until"],
 }
 # The tables of the version before this one are derived by these rules (`Derivation`).
 DERIVED_BEFORE = 7

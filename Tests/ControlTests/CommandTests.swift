@@ -185,8 +185,7 @@ import Testing
                     ["devices"],
                     [
                         "addedAt", "addedBy", "heard", "id", "lastSeen", "name", "revokedAt", "revokedBy", "role",
-                        "state",
-                        "waitingFor",
+                        "state", "until", "waitingFor",
                     ]
                 ),
                 (["doctor"], ["check", "detail", "hint", "state"]),

@@ -110,12 +110,13 @@ import Testing
         }
     }
 
-    @Test func `of two roles that are offered by codes that of the host counts, and both sides say it`() async throws {
+    @Test func `of two roles and ends that are offered by codes those of the host count`() async throws {
+        let end = Timestamp(millisecondsSinceEpoch: 32_472_144_000_000)
         try await LiveServer.with(named: "desk") { desk async throws in
             try await LiveServer.with(named: "hall") { hall async throws in
                 let there = PairingClient(hall, role: .admin)
                 try await there.waiting()
-                let here = PairingClient(desk, try hall.live.address.description, role: .reader)
+                let here = PairingClient(desk, try hall.live.address.description, role: .reader, until: end)
                 let (deskCode, hallCode) = (try await here.code().code, try await there.code().code)
                 try await desk.client.typePairing(code: hallCode)
                 try await hall.client.typePairing(code: deskCode)
@@ -129,6 +130,8 @@ import Testing
                 let (host, guest) = isDeskGuest ? (hall.live, desk.live) : (desk.live, hall.live)
                 for live in [host, guest] {
                     #expect(try await self.role(of: guest, seenBy: live) == role)
+                    let devices = try await live.agent.devices(space: "home")
+                    #expect(devices.first { $0.id == guest.device }?.until == (isDeskGuest ? nil : end))
                     #expect(try await live.agent.founder() == host.agent.device)
                 }
                 #expect(try await "\(guest.agent.ownRole())" == role.rawValue)

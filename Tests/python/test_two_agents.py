@@ -3,6 +3,7 @@
 import unittest
 from contextlib import closing
 from dataclasses import dataclass
+from datetime import datetime, timezone
 
 from support import Agent, AgentTestCase, Todo, pair, together, until
 
@@ -36,6 +37,16 @@ class TwoAgentTests(AgentTestCase):
         self.assertCode("invalid_argument", lambda: self.home.invite(role="king"))
         self.assertEqual(self.away.invite(role="reader", seconds=30).role, "reader")
         self.assertCode("forbidden", lambda: self.away.invite(role="admin"))
+
+    def test_a_membership_may_end_by_itself(self) -> None:
+        self.assertIsNone(self.home.invite().until)
+        text = self.home.invite(until="2999-01-31T18:00:00+01:00").until
+        self.assertEqual(text, "2999-01-31T17:00:00.000Z")
+        moment = datetime(2999, 1, 31, 18, tzinfo=timezone.utc)
+        self.assertEqual(self.home.invite(until=moment).until, "2999-01-31T18:00:00.000Z")
+        self.assertCode("invalid_argument", lambda: self.home.invite(until=datetime(2001, 1, 31)))
+        self.assertCode("invalid_argument", lambda: self.home.invite(until="soon"))
+        self.assertEqual([device.until for device in self.home.devices()], [None, None])
 
     def test_the_log_of_trust_names_both_sides_of_the_pairing(self) -> None:
         together(self.home, self.away)

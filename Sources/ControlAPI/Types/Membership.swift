@@ -25,13 +25,16 @@ public struct InviteRequest: Codable, Equatable, Sendable {
     public var role: Role?
     /// The lifetime of the ticket, in seconds; 600 when absent, 1 to 86,400.
     public var expiresSeconds: Int?
+    /// The time at which an admin's device revokes the new one by itself; never when absent. The ticket is good for no longer.
+    public var until: Timestamp?
     /// The space to let it into; `home` when absent.
     public var space: String?
 
     /// All fields.
-    public init(role: Role? = nil, expiresSeconds: Int? = nil, space: String? = nil) {
+    public init(role: Role? = nil, expiresSeconds: Int? = nil, until: Timestamp? = nil, space: String? = nil) {
         self.role = role
         self.expiresSeconds = expiresSeconds
+        self.until = until
         self.space = space
     }
 }
@@ -44,12 +47,15 @@ public struct InviteResponse: Codable, Equatable, Sendable {
     public var expires: Timestamp
     /// The rights of the device that joins with it; null from an agent before roles, whose tickets make writers.
     public var role: Role?
+    /// The time at which the membership of that device ends, to the second; null if it does not end by itself.
+    public var until: Timestamp?
 
     /// All fields.
-    public init(ticket: String, expires: Timestamp, role: Role? = nil) {
+    public init(ticket: String, expires: Timestamp, role: Role? = nil, until: Timestamp? = nil) {
         self.ticket = ticket
         self.expires = expires
         self.role = role
+        self.until = until
     }
 }
 
@@ -104,12 +110,14 @@ public struct DeviceEntry: Codable, Equatable, Sendable {
     public var revokedBy: String?
     /// The time at which it was revoked, by that device's clock; null for any other, and if unknown.
     public var revokedAt: Timestamp?
+    /// The time at which its membership ends: an admin's device revokes it then. Null if it does not end by itself.
+    public var until: Timestamp?
 
     /// All fields.
     public init(
         id: String, name: String, role: Role, addedBy: String?, addedAt: Timestamp?, lastSeen: Timestamp?,
         state: String, heard: [String]? = nil, waitingFor: [String]? = nil, revokedBy: String? = nil,
-        revokedAt: Timestamp? = nil
+        revokedAt: Timestamp? = nil, until: Timestamp? = nil
     ) {
         self.id = id
         self.name = name
@@ -122,6 +130,7 @@ public struct DeviceEntry: Codable, Equatable, Sendable {
         self.waitingFor = waitingFor
         self.revokedBy = revokedBy
         self.revokedAt = revokedAt
+        self.until = until
     }
 }
 

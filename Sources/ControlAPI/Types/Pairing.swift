@@ -4,11 +4,14 @@ public struct PairRequest: Codable, Equatable, Sendable {
     public var device: String?
     /// The rights that the other device gets if it joins the space of this one; `writer` when absent.
     public var role: Role?
+    /// The time at which an admin's device revokes that device by itself; never when absent.
+    public var until: Timestamp?
 
     /// All fields.
-    public init(device: String? = nil, role: Role? = nil) {
+    public init(device: String? = nil, role: Role? = nil, until: Timestamp? = nil) {
         self.device = device
         self.role = role
+        self.until = until
     }
 }
 

@@ -7,14 +7,21 @@ import SyncTransport
 
 extension Agent {
     /// Returns a ticket that lets one device in, once. Invariant: 1 <= `expiresSeconds` <= 86,400. Throws `forbidden` for a role
-    /// above the own, and `read_only` on a reader.
-    package func invite(space: String, role: Role, expiresSeconds: Int) async throws(ControlError) -> InviteResponse {
+    /// above the own, `read_only` on a reader, and `invalid_argument` for a time that is over.
+    ///
+    /// - Parameter until: the time at which the membership ends by itself.
+    package func invite(
+        space: String, role: Role, expiresSeconds: Int, until: Timestamp? = nil
+    ) async throws(ControlError) -> InviteResponse {
         try checkSpace(space)
+        let end = until?.secondsSinceEpoch
         let ticket = try await controlled {
-            try await invite(role: MemberFact.Role(role), lifetimeMilliseconds: Int64(expiresSeconds) * 1_000)
+            try await invite(
+                role: MemberFact.Role(role), until: end, lifetimeMilliseconds: Int64(expiresSeconds) * 1_000)
         }
         return InviteResponse(
-            ticket: ticket.text, expires: Timestamp(millisecondsSinceEpoch: ticket.expiresAtMilliseconds), role: role)
+            ticket: ticket.text, expires: Timestamp(millisecondsSinceEpoch: ticket.expiresAtMilliseconds), role: role,
+            until: end.map(Timestamp.init(secondsSinceEpoch:)))
     }
 
     /// Joins the space of the device that made the ticket. Throws `ticket_invalid`, `ticket_expired`, `ticket_used`,
@@ -31,10 +38,10 @@ extension Agent {
         let revocations = now.members.compactMap { member in
             now.cuts.revocation(of: member.device).map { (device: member.device, dot: $0.dot) }
         }
-        let (addresses, times) = try await stored { () throws(StoreError) in
+        let (addresses, times, log) = try await stored { () throws(StoreError) in
             var times: [DeviceID: Timestamp] = [:]
             for (device, dot) in revocations { times[device] = try store.trustTimes(at: dot)?.written }
-            return (try store.addresses(), times)
+            return (try store.addresses(), times, try store.logState())
         }
         let seen = lastSeen(now, addresses)
         let revoked = Dictionary(revocations) { first, _ in first }
@@ -51,7 +58,8 @@ extension Agent {
                 state: state(of: member.device, now, isConnected: peer?.state == .connected),
                 heard: departure.map { $0.heard.map { "\($0)" } },
                 waitingFor: departure.map { $0.waitingFor.map { "\($0)" } },
-                revokedBy: revoked[member.device].map { "\($0.replica.device)" }, revokedAt: times[member.device])
+                revokedBy: revoked[member.device].map { "\($0.replica.device)" }, revokedAt: times[member.device],
+                until: log.cuts.until(of: member.device, in: log.members).map(Timestamp.init(secondsSinceEpoch:)))
         }
     }
 

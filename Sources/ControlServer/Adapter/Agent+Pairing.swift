@@ -8,6 +8,8 @@ package struct PairingWish: Sendable {
     let wish: PairingMachine.Wish
     /// The role that the other device gets if it joins.
     let role: Role
+    /// The time at which its membership ends by itself.
+    let until: Timestamp?
     var address: HostPort?
 
     /// A host name has at most 253 bytes, and a port six more with its colon.
@@ -16,6 +18,7 @@ package struct PairingWish: Sendable {
     /// Throws `invalid_argument`.
     package init(_ request: PairRequest) throws(ControlError) {
         role = request.role ?? .writer
+        until = request.until
         guard let word = request.device else {
             wish = .any
             return
@@ -46,14 +49,14 @@ extension Agent {
     }
 
     /// Opens this device for a pairing, until it ends or `cancelPairing`. Throws `already_pairing`, `forbidden` for a role above
-    /// the own, and `read_only` on a reader.
+    /// the own, `read_only` on a reader, and `invalid_argument` for a time that is over.
     ///
     /// - Returns: the id of the pairing.
     package func openPairing(_ wish: PairingWish) async throws(ControlError) -> UInt64 {
         try await controlled {
             try await openPairing(
                 wish.wish, at: wish.address.map { Endpoint(host: $0.host, port: UInt16($0.port)) },
-                giving: MemberFact.Role(wish.role))
+                giving: MemberFact.Role(wish.role), until: wish.until?.secondsSinceEpoch)
         }
     }
 

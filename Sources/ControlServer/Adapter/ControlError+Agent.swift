@@ -31,6 +31,9 @@ extension ControlError {
             self.init(
                 own == .reader ? .readOnly : .forbidden, Self.sentence(refused.message),
                 hint: Self.sentence(refused.hint))
+        case AgentError.untilPassed:
+            let passed = AgentError.untilPassed
+            self.init(.invalidArgument, Self.sentence(passed.message), hint: Self.sentence(passed.hint))
         case AgentError.upgrading: self = .upgrading(nil)
         case let error as AgentError: self.init(.stopping, error.message, hint: error.hint)
         default: self.init(.internalFault, "The agent met an error: \(error).", hint: "See `lanyard logs`.")

@@ -20,7 +20,8 @@ struct MembershipRoutes: Sendable {
                         hint: "Leave the time out for 10 minutes.")
                 }
                 return .json(
-                    try await agent.invite(space: space, role: body.role ?? .writer, expiresSeconds: expiresSeconds))
+                    try await agent.invite(
+                        space: space, role: body.role ?? .writer, expiresSeconds: expiresSeconds, until: body.until))
             },
             Route(.post, "/v1/join") { [agent] request throws(ControlError) in
                 .json(try await agent.join(ticket: try await request.body(JoinRequest.self).ticket))

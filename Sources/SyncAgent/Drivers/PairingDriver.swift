@@ -40,19 +40,23 @@ final class PairingDriver {
 
     /// A new ticket, durable before it is shown: a restart of the agent does not make it void.
     ///
-    /// - Parameter role: the role of the device that joins with it.
-    /// - Throws: also `AgentError.roleTooGreat`.
-    func invite(role: MemberFact.Role, lifetimeMilliseconds: Int64) -> EventLoopFuture<Ticket> {
-        do throws(AgentError) { try loop.checkAdmission(as: role) } catch {
+    /// - Parameters:
+    ///   - role: the role of the device that joins with it.
+    ///   - until: the end of its membership. The ticket is good for no longer.
+    /// - Throws: also `AgentError.roleTooGreat` and `untilPassed`.
+    func invite(role: MemberFact.Role, until: UInt64?, lifetimeMilliseconds: Int64) -> EventLoopFuture<Ticket> {
+        do throws(AgentError) { try loop.checkAdmission(as: role, until: until) } catch {
             return loop.eventLoop.makeFailedFuture(error)
         }
         guard let inviter = loop.transport.inviter else {
             return loop.eventLoop.makeFailedFuture(StoreError.closed)
         }
         let ticket = inviter.issue(
-            addresses: profile().addresses, role: role, lifetimeMilliseconds: lifetimeMilliseconds)
+            addresses: profile().addresses, role: role, until: until,
+            lifetimeMilliseconds: lifetimeMilliseconds)
         let record = TicketRecord(
-            secret: ticket.secret, expiresMilliseconds: ticket.expiresAtMilliseconds, role: role, usedBy: nil)
+            secret: ticket.secret, expiresMilliseconds: ticket.expiresAtMilliseconds, role: role, until: until,
+            usedBy: nil)
         return loop.store.write { store throws(StoreError) in try store.save(record) }.map { ticket }
     }
 
@@ -88,7 +92,7 @@ final class PairingDriver {
         }
         // The role of this device may have become a lesser one since it made the ticket.
         do throws(AgentError) {
-            try loop.checkAdmission(of: device.deviceID, as: ticket.role)
+            try loop.checkAdmission(of: device.deviceID, as: ticket.role, until: ticket.until)
             // The ticket that it joined with says nothing of what happened since.
             if ticket.usedBy != nil, loop.core.cuts.isRevoked(device.deviceID) { throw .revoked(device.deviceID) }
         } catch {
@@ -96,19 +100,19 @@ final class PairingDriver {
         }
         let record = TicketRecord(
             secret: ticket.secret, expiresMilliseconds: ticket.expiresAtMilliseconds, role: ticket.role,
-            usedBy: device.deviceID)
+            until: ticket.until, usedBy: device.deviceID)
         let driver = NIOLoopBound(self, eventLoop: loop.eventLoop)
         return loop.store.write { store throws(StoreError) in try store.save(record) }
-            .flatMap { driver.value.admit(device, as: ticket.role) }
+            .flatMap { driver.value.admit(device, as: ticket.role, until: ticket.until) }
     }
 
     /// Makes a guest a member with this role. Idempotent. One that was revoked is admitted again where this device is an admin: a
-    /// member fact alone undoes no revocation.
-    func admit(_ guest: JoinedDevice, as role: MemberFact.Role) -> EventLoopFuture<Void> {
-        let fact = guest.memberFact(role: role, founder: loop.founder)
+    /// member fact alone undoes no revocation. The fact comes behind: a re-admission speaks over each end that it knows.
+    func admit(_ guest: JoinedDevice, as role: MemberFact.Role, until: UInt64?) -> EventLoopFuture<Void> {
+        let fact = guest.memberFact(role: role, founder: loop.founder, until: until)
         guard loop.core.cuts.isRevoked(guest.deviceID) else { return write(fact) }
         return commit([
-            .operations([.addMember(fact)]), .trust(TrustOrder(.readmission(guest.deviceID, role))),
+            .trust(TrustOrder(.readmission(guest.deviceID, role))), .operations([.addMember(fact)]),
         ])
     }
 

@@ -17,7 +17,8 @@ final class StoredTickets: TicketStore {
             records.map { record in
                 IssuedTicket(
                     id: TicketID(secret: record.secret), secret: record.secret,
-                    expiresAtMilliseconds: record.expiresMilliseconds, role: record.role, usedBy: record.usedBy)
+                    expiresAtMilliseconds: record.expiresMilliseconds, role: record.role, until: record.until,
+                    usedBy: record.usedBy)
             })
     }
 
@@ -61,7 +62,7 @@ final class StoredTickets: TicketStore {
             save(
                 TicketRecord(
                     secret: ticket.secret, expiresMilliseconds: ticket.expiresAtMilliseconds, role: ticket.role,
-                    usedBy: ticket.usedBy))
+                    until: ticket.until, usedBy: ticket.usedBy))
         }
     }
 }

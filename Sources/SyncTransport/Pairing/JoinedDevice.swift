@@ -23,10 +23,14 @@ package struct JoinedDevice: Sendable, Equatable {
     /// - Parameters:
     ///   - isHost: the author of the fact joins through this device.
     ///   - founder: the one that the author follows.
-    package func memberFact(role: MemberFact.Role, isHost: Bool = false, founder: DeviceID? = nil) -> MemberFact {
+    ///   - until: the end of the membership.
+    package func memberFact(
+        role: MemberFact.Role, isHost: Bool = false, founder: DeviceID? = nil, until: UInt64? = nil
+    ) -> MemberFact {
         MemberFact(
             subjectPublicKeyInfo: subjectPublicKeyInfo, signingKey: signingKey, binding: binding,
-            discoveryKey: discoveryKey, role: role, name: name, isHost: isHost, founder: founder)
+            discoveryKey: discoveryKey, role: role, name: name, isHost: isHost, founder: founder,
+            until: until)
     }
 }
 

@@ -21,19 +21,23 @@ struct Invite: AsyncParsableCommand {
     private var role = InvitedRole.writer
     @Option(help: ArgumentHelp("How long the ticket is good for.", valueName: "time"))
     var expires = TimeLength(milliseconds: 600_000)
+    @Option(help: ArgumentHelp(MembershipEnd.help, valueName: "date"))
+    var until: String?
     @OptionGroup var global: GlobalOptions
 
     func run() async throws {
         let request = InviteRequest(
-            role: role.role, expiresSeconds: (expires.milliseconds + 999) / 1_000, space: global.space)
+            role: role.role, expiresSeconds: (expires.milliseconds + 999) / 1_000,
+            until: try MembershipEnd.parse(until, now: .now), space: global.space)
         let client = try global.client()
         let answer = try await client.invite(request)
         try global.print(answer) { style in
             if global.quiet { return answer.ticket + "\n" }
             let time = TimeText.local.until(answer.expires)
+            let end = answer.until.map { " until \(TimeText.local.exact($0))" } ?? ""
             let use =
-                "Good for one device, which becomes \((answer.role ?? .writer).withArticle), \(time). On that one, type: "
-                + "lanyard join TICKET"
+                "Good for one device, which becomes \((answer.role ?? .writer).withArticle)\(end), \(time). On that one, "
+                + "type: lanyard join TICKET"
             return "\(style.strong(answer.ticket))\n\n\(Prose.wrapped(use))\n"
         }
         if role == .admin { await RecoveryHint.note(client, global) }
@@ -80,18 +84,23 @@ struct Devices: AsyncParsableCommand {
     func run() async throws {
         let devices = try await global.client().devices(space: global.space)
         try global.print(try listing.rows(devices)) { style in
+            // Memberships that end by themselves are rare.
+            let hasEnds = listing.table.columns != nil || devices.contains { $0.until != nil }
             var table = Table(
-                "NAME", "ID", "ROLE", "STATE", "ADDED BY", "ADDED", "LAST SEEN", "HEARD",
-                leastImportant: ["HEARD", "ADDED BY", "ADDED", "ROLE", "LAST SEEN", "ID"])
+                ["NAME", "ID", "ROLE", "STATE", "ADDED BY", "ADDED", "LAST SEEN", "HEARD"] + (hasEnds ? ["UNTIL"] : []),
+                leastImportant: ["HEARD", "ADDED BY", "ADDED", "ROLE", "LAST SEEN", "ID", "UNTIL"])
             for device in try listing.rows(devices) {
                 let adder = device.addedBy.map { id in
                     devices.first { $0.id == id }?.name ?? String(id.prefix(7))
                 }
+                let end = hasEnds ? [Table.Cell(device.until.map { TimeText.local.exact($0) })] : []
                 table.add(
-                    Table.Cell(device.name), Table.Cell(String(device.id.prefix(7))),
-                    Table.Cell(device.state == "revoked" ? nil : device.role.rawValue), Table.Cell(device.state),
-                    Table.Cell(adder), Table.Cell(TimeText.local.age(device.addedAt)),
-                    Table.Cell(TimeText.local.age(device.lastSeen)), Table.Cell(Self.heard(device)))
+                    [
+                        Table.Cell(device.name), Table.Cell(String(device.id.prefix(7))),
+                        Table.Cell(device.state == "revoked" ? nil : device.role.rawValue), Table.Cell(device.state),
+                        Table.Cell(adder), Table.Cell(TimeText.local.age(device.addedAt)),
+                        Table.Cell(TimeText.local.age(device.lastSeen)), Table.Cell(Self.heard(device)),
+                    ] + end)
             }
             return try table.text(style, listing.table)
         }

@@ -14,16 +14,19 @@ struct Pair: AsyncParsableCommand {
     var device: String?
     @Option(help: "What the other device may do, if it joins this one; at most what this one may.")
     private var role = InvitedRole.writer
+    @Option(help: ArgumentHelp(MembershipEnd.help, valueName: "date"))
+    var until: String?
     @OptionGroup var global: GlobalOptions
 
     func run() async throws {
+        let end = try MembershipEnd.parse(until, now: .now)
         let client = try global.client()
         Interruption.explain(
             "Pairing was stopped.",
             hint: "`lanyard devices` tells whether it was done before. To begin anew, type on both: lanyard pair",
             asJSON: global.json)
         let conversation = PairingConversation(client: client, global: global)
-        try await client.pair(PairRequest(device: device, role: role.role)) { line in
+        try await client.pair(PairRequest(device: device, role: role.role, until: end)) { line in
             try await conversation.handle(line)
         }
     }

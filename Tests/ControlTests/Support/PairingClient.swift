@@ -11,13 +11,13 @@ final class PairingClient: Sendable {
     private let seen: Mutex<[PairingLine]>
     private let task: Task<Void, any Error>
 
-    init(_ server: LiveServer, _ device: String? = nil, role: Role? = nil) {
+    init(_ server: LiveServer, _ device: String? = nil, role: Role? = nil, until: Timestamp? = nil) {
         let (lines, see) = AsyncStream<PairingLine>.makeStream()
         self.lines = lines
         seen = Mutex([])
         task = Task {
             defer { see.finish() }
-            try await server.client.pair(PairRequest(device: device, role: role)) { see.yield($0) }
+            try await server.client.pair(PairRequest(device: device, role: role, until: until)) { see.yield($0) }
         }
     }
 

@@ -204,6 +204,34 @@ import Testing
         }
     }
 
+    @Test func `an end stands behind the founder, and to an agent of before it is a field of a later version`() throws {
+        let founder = try TestDevice(9).id
+        let plain = try TestDevice(4, name: "Küche").fact
+        let ended = plain.ending(at: 300)
+        #expect(plain.until == nil && ended.until == 300 && ended.isBound && ended != plain)
+        #expect(ended.encoded == plain.encoded + [8, 0xAC, 0x02])
+        #expect(ended.following(founder).encoded == plain.encoded + [10] + founder.bytes + [0xAC, 0x02])
+        let all = MemberFact(
+            subjectPublicKeyInfo: plain.subjectPublicKeyInfo, signingKey: plain.signingKey, binding: plain.binding,
+            discoveryKey: plain.discoveryKey, role: .admin, name: plain.name, isHost: true, founder: founder,
+            until: .max, laterFields: [7, 8])
+        let greatest = [UInt8](repeating: 0xFF, count: 9) + [1]
+        #expect(Array(all.encoded.suffix(45).prefix(33)) == [15] + founder.bytes)
+        #expect(Array(all.encoded.suffix(12)) == greatest + [7, 8])
+        for fact in [ended, ended.following(founder), plain.ending(at: 0), all] {
+            let bytes = fact.encoded
+            #expect(try MemberFact(encoded: bytes, 0..<bytes.count) == fact)
+        }
+        // Copies keep it, and nothing of it is left where it is taken away.
+        #expect(all.withoutHost.until == .max && all.limited(to: .reader).until == .max)
+        #expect(all.following(nil).until == .max && all.ending(at: nil).laterFields == [7, 8])
+        #expect(ended.ending(at: nil) == plain && ended.ending(at: nil).encoded == plain.encoded)
+        let bytes = ended.following(founder).encoded
+        for length in plain.encoded.count + 1..<bytes.count {
+            #expect(throws: CodecError.self) { try MemberFact(encoded: bytes, 0..<length) }
+        }
+    }
+
     /// The pairings of hosts and guests, by the numbers of their devices.
     private func pairings(_ pairs: [(host: Int, guest: Int)], by devices: [TestDevice]) throws -> Pairings {
         var pairings = Pairings()

@@ -12,7 +12,7 @@ struct TestDevice {
 
     init(
         _ number: UInt8, role: MemberFact.Role = .writer, name: String = "device", isHost: Bool = false,
-        founder: DeviceID? = nil
+        founder: DeviceID? = nil, until: UInt64? = nil
     ) throws {
         deviceKey = try P256.Signing.PrivateKey(rawRepresentation: [UInt8](repeating: number, count: 32))
         signing = try Curve25519.Signing.PrivateKey(rawRepresentation: [UInt8](repeating: number, count: 32))
@@ -22,7 +22,7 @@ struct TestDevice {
             binding: Array(
                 try deviceKey.signature(for: MemberFact.bindingMessage(signingKey: key)).rawRepresentation),
             discoveryKey: [UInt8](repeating: number, count: 32), role: role, name: name, isHost: isHost,
-            founder: founder)
+            founder: founder, until: until)
     }
 
     func replica(_ incarnation: UInt64 = 1) -> ReplicaID { ReplicaID(device: id, incarnation: incarnation) }

@@ -23,6 +23,23 @@ extension CutTable {
         return true
     }
 
+    /// Returns the time at which a device's membership ends, in seconds since 1970; nil if it does not end by itself.
+    ///
+    /// Of several invitations that count the one that lasts longest holds. A re-admission speaks over those that its author
+    /// knew, and has no end. The founder's has none either: any writer can write a fact about it.
+    package func until(of device: DeviceID, in members: MemberFacts) -> UInt64? {
+        guard device != founder else { return nil }
+        let back = trust.rows.filter { row in
+            row.statement.device == device && row.statement.isReadmission
+                && verdicts?.counting.contains(row.dot) ?? false
+        }
+        let invitations = members.invitations(of: device).filter { invitation in
+            verdicts?.admitting.contains(invitation.dot) ?? true
+                && !back.contains { $0.knows.covers(invitation.dot) }
+        }
+        return invitations.allSatisfy { $0.until != nil } ? invitations.compactMap(\.until).max() : nil
+    }
+
     /// The statement that made the recovery key of the space; nil if there is none, or it is not known here.
     package var recoveryKeyRow: TrustTable.Row? {
         guard let recoveryKey else { return nil }

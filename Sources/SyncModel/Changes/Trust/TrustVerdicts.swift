@@ -14,6 +14,8 @@ package struct TrustVerdicts: Hashable, Sendable {
     package private(set) var revocations: [DeviceID: Dot] = [:]
     /// The statements that have effect.
     package private(set) var counting: Set<Dot> = []
+    /// The add-facts that admit their devices.
+    package private(set) var admitting: Set<Dot> = []
     /// Devices that were revoked, or that only void facts admitted; sorted.
     package private(set) var barred: [DeviceID] = []
     /// The first key that the founder named, by dot, while it could: one that was revoked, or is no admin any more, names
@@ -34,6 +36,7 @@ package struct TrustVerdicts: Hashable, Sendable {
                 if case .recoveryKey(let key) = row.statement.content { key } else { nil }
             }.first
         counting = Set(law.rows.indices.filter(law.counts).map { law.rows[$0].dot })
+        admitting = Set(law.state.grants.additions.map { law.additions[$0].dot })
         var told: [DeviceID: Set<ReplicaID>] = [:]
         for row in law.rows {
             guard let device = row.statement.device else { continue }

@@ -51,18 +51,22 @@ package final class TicketInviter {
     func isOpen(for device: DeviceID) -> Bool { store.hasOpenTicket(atMilliseconds: nowMilliseconds(), for: device) }
 
     /// A new ticket, in the store when this returns.
+    ///
+    /// - Parameter until: the end of the membership (`MemberFact.until`), and of the ticket at the latest.
     package func issue(
-        addresses: [HostPort], role: MemberFact.Role = .writer,
+        addresses: [HostPort], role: MemberFact.Role = .writer, until: UInt64? = nil,
         lifetimeMilliseconds: Int64 = TicketInviter.lifetimeMilliseconds
     ) -> Ticket {
+        let end = until.map { Int64(min($0, UInt64(Int64.max / 1_000))) * 1_000 }
         var generator = SystemRandomNumberGenerator()
         let secret = (0..<Ticket.secretByteCount).map { _ in UInt8.random(in: 0...255, using: &generator) }
         let ticket = Ticket(
             inviter: identity.deviceID, secret: secret,
-            expiresAtMilliseconds: nowMilliseconds() + lifetimeMilliseconds, addresses: addresses)
+            expiresAtMilliseconds: min(nowMilliseconds() + lifetimeMilliseconds, end ?? .max), addresses: addresses)
         store.insert(
             IssuedTicket(
-                id: ticket.id, secret: secret, expiresAtMilliseconds: ticket.expiresAtMilliseconds, role: role))
+                id: ticket.id, secret: secret, expiresAtMilliseconds: ticket.expiresAtMilliseconds, role: role,
+                until: until))
         return ticket
     }
 

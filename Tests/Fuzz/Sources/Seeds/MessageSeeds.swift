@@ -16,7 +16,8 @@ enum MemberSeeds {
                 subjectPublicKeyInfo: fact.subjectPublicKeyInfo, signingKey: fact.signingKey, binding: binding,
                 discoveryKey: chance.bytes(32), role: MemberFact.Role.allCases[number % 3],
                 name: "device \(chance.word())\(number)", isHost: number % 5 == 0,
-                founder: number % 7 == 0 ? fact.device : nil
+                founder: number % 7 == 0 ? fact.device : nil,
+                until: number % 4 == 0 ? UInt64(number) << UInt64(number % 60) : nil
             ).encoded
         }
     }

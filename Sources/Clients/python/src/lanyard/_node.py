@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from datetime import datetime, timezone
 from typing import Any, TypeVar
 
 from ._exchange import answered
@@ -26,6 +27,8 @@ from .trust import Acceptance, RecoveryState, Revocation, VoidWork
 R = TypeVar("R", bound=Record)
 #: Stands for a value that was not given, since None is a value.
 NOT_GIVEN: Any = object()
+#: An RFC 3339 text, or a time; one without a zone is by the clock of this machine.
+Moment = str | datetime
 
 
 def called(scope: Scope, method: str, route: str, query: dict[str, Any] | None, body: Any) -> Steps[Any]:
@@ -126,11 +129,14 @@ def waited(scope: Scope, timeout: float, peers: int | None, connected_only: bool
     return Wait.from_json((yield from answered(request)))
 
 
-def invited(scope: Scope, seconds: int | None, role: str | None) -> Steps[Invitation]:
+def invited(
+    scope: Scope, seconds: int | None, role: str | None, until: Moment | None
+) -> Steps[Invitation]:
     """Makes a ticket that lets one device in."""
-    body: dict[str, Any] = {} if seconds is None else {"expiresSeconds": seconds}
-    if role is not None:
-        body["role"] = role
+    if isinstance(until, datetime):
+        until = until.astimezone(timezone.utc).isoformat()
+    given = {"expiresSeconds": seconds, "role": role, "until": until}
+    body = {key: value for key, value in given.items() if value is not None}
     request = Request("POST", path("v1", "invitations"), body=to_json(body), is_repeatable=False)
     return Invitation.from_json((yield from answered(request)))
 

@@ -12,7 +12,7 @@ from . import _attaching, _blocking, _node, _saving, _streaming
 from ._attaching import SendProgress, Source
 from ._exchange import each_line
 from ._location import find
-from ._node import NOT_GIVEN
+from ._node import NOT_GIVEN, Moment
 from ._saving import Draft
 from ._scope import ObjectName, Scope
 from .objects import LanyardObject
@@ -274,12 +274,13 @@ class Client:
         """
         return _blocking.run(self._scope.location, _node.waited(self._scope, timeout, peers, connected_only))
 
-    def invite(self, *, seconds: int | None = None, role: str | None = None) -> Invitation:
+    def invite(self, *, seconds: int | None = None, role: str | None = None, until: Moment | None = None) -> Invitation:
         """Makes a ticket that lets one device in, for ten minutes and as a writer unless told otherwise.
 
-        `role` is `reader`, `writer` or `admin`; above that of this device it is refused (`Code.FORBIDDEN`).
+        `role` is `reader`, `writer` or `admin`; above that of this device it is refused (`Code.FORBIDDEN`). An admin's
+        device revokes the new one at `until`, an RFC 3339 text or a `datetime`; one that is over is refused.
         """
-        return _blocking.run(self._scope.location, _node.invited(self._scope, seconds, role))
+        return _blocking.run(self._scope.location, _node.invited(self._scope, seconds, role, until))
 
     def join(self, ticket: str) -> Joined:
         """Joins with a ticket that another device made."""

@@ -173,6 +173,7 @@ class Device(Record):
     waiting_for: list[str] | None = None
     revoked_by: str | None = None
     revoked_at: str | None = None
+    until: str | None = None
 
 
 @dataclass(frozen=True)
@@ -272,6 +273,7 @@ class Invitation(Record):
     ticket: str
     expires: str
     role: str | None = None
+    until: str | None = None
 
 
 @dataclass(frozen=True)
