@@ -54,8 +54,8 @@ extension AgentLoop {
         }
     }
 
-    /// Readmits a retired device, at most with this device's own role, until the time that holds. The result arrives as an appended change; the core tries
-    /// again after a failure.
+    /// Readmits a retired device, at most with this device's own role, until the time that holds. The result arrives as an
+    /// appended change; the core tries again after a failure.
     func readmit(_ fact: MemberFact) {
         logger.notice("A retired device is back.", metadata: ["device": "\(fact.device.shortID)"])
         let until = (try? store.store.logState()).flatMap { $0.cuts.until(of: fact.device, in: $0.members) }

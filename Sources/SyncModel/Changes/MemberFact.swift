@@ -99,7 +99,7 @@ package struct MemberFact: Hashable, Sendable {
         copy(role: min(self.role, role), founder: founder, until: until, flags: flags)
     }
 
-    /// The same device, admitted until this time; nil: until somebody lets it go.
+    /// The same device, admitted until this time; nil: until it is let go.
     package func ending(at until: UInt64?) -> MemberFact {
         copy(role: role, founder: founder, until: until, flags: flags)
     }

@@ -38,7 +38,7 @@ struct ThievesChecker: Checker {
             let (thief, accomplice) = (ending.thieves[0], ending.thieves[1])
             if known[thief] != nil { return "node \(ending.node) takes the thief for a member" }
             if known[accomplice] != nil, !ThievesEnding.hasAdmitted(thief, accomplice, ending.state) {
-                return "node \(ending.node) takes for a member whom the thief let in beyond its end"
+                return "node \(ending.node) takes for a member a device that the thief let in beyond its end"
             }
         }
         return nil

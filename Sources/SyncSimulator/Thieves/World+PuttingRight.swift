@@ -20,19 +20,22 @@ extension World {
         guard let options = options.thieves, let rounds = thieves?.rounds, rounds < Self.roundLimit else { return }
         thieves?.rounds = rounds + 1
         queue.plan(.thief(.putRight), at: now + 3_000_000_000)
-        guard nodes[options.helper].isUp else { return }
+        // The key does nothing on a machine that has not heard of it.
+        let isDeaf = (try? nodes[options.helper].store?.logState())?.cuts.recoveryKey == nil
+        let helper = options.usesKey && isDeaf ? 0 : options.helper
+        guard nodes[helper].isUp else { return }
         var last: TrustOrder.Action?
         for _ in 0..<Self.ordersPerRound {
-            guard let order = orderToPutRight(), order != last, failure == nil,
-                state(order, on: options.helper, withKey: options.usesKey)
+            guard let order = orderToPutRight(on: helper), order != last, failure == nil,
+                state(order, on: helper, withKey: options.usesKey)
             else { return }
             last = order
         }
     }
 
     /// The next thing that the person does; nil if all is right as far as this machine knows.
-    private func orderToPutRight() -> TrustOrder.Action? {
-        guard let options = options.thieves, let state = try? nodes[options.helper].store?.logState(),
+    private func orderToPutRight(on helper: Int) -> TrustOrder.Action? {
+        guard let options = options.thieves, let state = try? nodes[helper].store?.logState(),
             let verdicts = state.cuts.verdicts, state.cuts.recoveryKey != nil || !options.usesKey
         else { return nil }
         func device(_ node: Int) -> DeviceID { nodes[node].device.id }
