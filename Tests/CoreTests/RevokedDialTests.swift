@@ -1,5 +1,6 @@
 import SyncCore
 import SyncModel
+import SyncSimulator
 import Testing
 
 /// A device that was revoked, and that has not been told by whom it could know: it goes on dialling.
