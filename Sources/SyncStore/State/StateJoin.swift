@@ -181,8 +181,12 @@ struct StateJoin {
             new.map { TrustFact($0.fact, at: $0.dot, wallMilliseconds: nil) }, at: wallMilliseconds)
         state = plan.after
         guard agrees else { return false }
-        // Changes that came as state are not in the log: a peer without them cannot say what is missing of an object.
-        return isWhole ? theirs.covers(state.firstHeld) : !state.isIncomplete
+        // Changes that came as state are not in the log: a peer without them cannot say what is missing of an object. Of void
+        // ones nothing is missing.
+        guard isWhole else { return !state.isIncomplete }
+        return state.firstHeld.entries.allSatisfy { entry in
+            theirs.next(of: entry.replica) >= min(entry.next, state.cuts.strictEnd(of: entry.replica) ?? .max)
+        }
     }
 
     private func settled(
