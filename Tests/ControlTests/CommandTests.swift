@@ -152,7 +152,7 @@ import Testing
                         ]
                     ),
                     (["--json", "why"], ["chain", "errors", "hint", "inStep", "lackedBy", "lacking", "nextAttempt"]),
-                    (["invite", "--json"], ["expires", "role", "ticket"]),
+                    (["invite", "--json"], ["expires", "role", "ticket", "until"]),
                     (["emit", "s", "1", "--json"], ["count", "first", "last"]),
                     (["wait", "--json"], ["inStep", "waitedSeconds", "waitingFor", "writingAgain"]),
                     (["version", "--json"], ["agent", "version"]),
