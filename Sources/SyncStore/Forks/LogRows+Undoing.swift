@@ -16,7 +16,7 @@ extension LogRows {
         if gone.isFinal || isInState || state.cuts.rests(on: starts) { throw taking.refusal }
         // The snapshots of large objects were made with all membership facts known until now.
         let objects = ObjectRows(self, sharesContexts: true)
-        _ = try objects.members.facts(self)
+        _ = try knownMembers()
         for (replica, start) in starts { try forget(replica, from: start) }
         for (segment, keys) in gone.touched {
             for key in keys {

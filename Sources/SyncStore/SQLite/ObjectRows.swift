@@ -5,7 +5,6 @@ struct ObjectRows: ObjectSource {
     let log: LogRows
     /// The large objects of the connection that writes.
     let hot: HotObjects?
-    let members = KnownMembers()
     /// The contexts of replicas that were looked up; nil if the log may change in between.
     let knownContexts: KnownContexts?
     var access: SQLiteAccess { log.access }
@@ -306,19 +305,6 @@ struct ObjectRows: ObjectSource {
         try access.run(
             "INSERT INTO collection (space, name) VALUES (?, ?)", .integer(log.spaceRow), .text(name.string))
         return access.lastInsertedRow
-    }
-}
-
-/// The membership facts with their places, read once for all objects of a transaction. Facts that came later than an edit do
-/// not matter to it.
-final class KnownMembers {
-    private var known: MemberFacts?
-
-    func facts(_ log: LogRows) throws(StoreError) -> MemberFacts {
-        if let known { return known }
-        let facts = try log.memberFacts()
-        known = facts
-        return facts
     }
 }
 
