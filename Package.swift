@@ -186,7 +186,8 @@ let package = Package(
         .executableTarget(
             name: "ends-model", dependencies: ["EndsModel"], path: "Tests/EndsModelProbe", swiftSettings: common),
         .testTarget(
-            name: "EndsModelTests", dependencies: ["EndsModel"], exclude: ["Fixtures"], swiftSettings: tests),
+            name: "EndsModelTests", dependencies: ["EndsModel", "SyncModel"], exclude: ["Fixtures"],
+            swiftSettings: tests),
         // Our half of `deploy/bench text`.
         .executableTarget(
             name: "TextRace", dependencies: ["ReplicatedTypes"], path: "Tests/Benchmarks/TextRace",

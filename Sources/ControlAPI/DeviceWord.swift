@@ -22,6 +22,18 @@ package enum DeviceWord {
         throw unknown(word)
     }
 
+    /// Returns a name that can be pasted into a shell as it is, else the short id.
+    package static func typed(_ name: String, shortID: String) -> String {
+        let isPlain = name.utf8.allSatisfy { byte in
+            switch byte {
+            case 0x30...0x39, 0x41...0x5A, 0x61...0x7A, 0x2E, 0x5F: true
+            case 0x2D: !name.hasPrefix("-")
+            case _: false
+            }
+        }
+        return isPlain && !name.isEmpty ? name : shortID
+    }
+
     package static func unknown(_ word: String) -> ControlError {
         ControlError(
             .unknownDevice, "There is no device \"\(word)\" in this space.", hint: "`lanyard devices` lists them.")

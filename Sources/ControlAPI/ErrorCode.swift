@@ -38,6 +38,7 @@ public enum ErrorCode: String, CaseIterable, Sendable {
     // Refused: asking again does not help before something else changes.
     case forbidden = "forbidden"
     case readOnly = "read_only"
+    case twoFounders = "two_founders"
     case notPaired = "not_paired"
     case versionMismatch = "version_mismatch"
     case textVersionUnknown = "text_version_unknown"
@@ -99,7 +100,7 @@ public enum ErrorCode: String, CaseIterable, Sendable {
             404
         case .methodNotAllowed: 405
         case .versionMismatch, .alreadyExists, .undecided, .constantField, .schemaWouldLoseData, .catchingUp,
-            .wrongCode, .alreadyPairing, .notPairing, .pairingEnded,
+            .wrongCode, .alreadyPairing, .notPairing, .pairingEnded, .twoFounders,
             .duplicateIdentity, .consumerBound, .limitReached, .alreadyRunning, .ambiguousAttachment, .ambiguousDevice,
             .fileChanged, .textVersionUnknown,
             .snapshotSchema, .snapshotForeign, .restoreUnfinished:
@@ -137,7 +138,7 @@ public enum ErrorCode: String, CaseIterable, Sendable {
             .constantField, .schemaWouldLoseData, .catchingUp, .duplicateIdentity, .ticketInvalid, .ticketExpired,
             .ticketUsed, .idempotencyMismatch, .consumerBound, .limitReached, .quotaExceeded, .alreadyRunning,
             .snapshotSchema, .textVersionUnknown, .wrongCode, .alreadyPairing, .notPairing, .pairingEnded,
-            .snapshotForeign, .restoreUnfinished:
+            .snapshotForeign, .restoreUnfinished, .twoFounders:
             .refused
         case .agentNotRunning, .connectionLost: .agentNotRunning
         case .timedOut: .timedOut

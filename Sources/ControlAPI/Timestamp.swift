@@ -84,17 +84,48 @@ extension Timestamp: CustomStringConvertible {
 }
 
 extension Timestamp {
-    /// Reads what a person or a query gives: the text form, also without milliseconds (`2025-11-21T04:28:31Z`).
+    /// Reads what a person or a program gives: an RFC 3339 text in any zone (`2025-11-21T05:28:31+01:00`), also without seconds.
+    /// What lies behind the milliseconds is left out.
     package init?(given text: String) {
-        self.init(text.utf8.count == 20 && text.hasSuffix("Z") ? text.dropLast() + ".000Z" : text)
+        let bytes = Array(text.utf8)
+        guard (17...40).contains(bytes.count), let zone = Self.zone(bytes) else { return nil }
+        let clock = bytes[..<zone.start]
+        let (seconds, fraction): (ArraySlice<UInt8>, ArraySlice<UInt8>)
+        switch clock.count {
+        case 16: (seconds, fraction) = (clock + Array(":00".utf8), [])
+        case 19: (seconds, fraction) = (clock, [])
+        case 21...29:
+            guard clock[19] == UInt8(ascii: "."), clock[20...].allSatisfy({ (0x30...0x39).contains($0) }) else {
+                return nil
+            }
+            (seconds, fraction) = (clock[..<19], clock[20...].prefix(3))
+        case _: return nil
+        }
+        let milliseconds = Array(fraction) + Array(repeating: UInt8(ascii: "0"), count: 3 - fraction.count)
+        let whole = String(decoding: seconds, as: UTF8.self) + "." + String(decoding: milliseconds, as: UTF8.self)
+        guard let time = Timestamp(whole + "Z") else { return nil }
+        self.init(millisecondsSinceEpoch: time.millisecondsSinceEpoch - Int64(zone.minutes) * 60_000)
+    }
+
+    /// Returns where the zone of an RFC 3339 text begins, and how far it is ahead of UTC.
+    private static func zone(_ bytes: [UInt8]) -> (start: Int, minutes: Int)? {
+        if bytes.last == UInt8(ascii: "Z") { return (bytes.count - 1, 0) }
+        let start = bytes.count - 6
+        let digits = [1, 2, 4, 5].map { Int(bytes[start + $0]) - 0x30 }
+        guard [UInt8(ascii: "+"), UInt8(ascii: "-")].contains(bytes[start]), bytes[start + 3] == UInt8(ascii: ":"),
+            digits.allSatisfy({ (0...9).contains($0) })
+        else { return nil }
+        let (hours, minutes) = (digits[0] * 10 + digits[1], digits[2] * 10 + digits[3])
+        guard hours < 24, minutes < 60 else { return nil }
+        return (start, (bytes[start] == UInt8(ascii: "-") ? -1 : 1) * (hours * 60 + minutes))
     }
 }
 
 extension Timestamp: Codable {
-    /// Reads the RFC 3339 text.
+    /// Reads an RFC 3339 text.
     public init(from decoder: any Decoder) throws {
         let container = try decoder.singleValueContainer()
-        guard let timestamp = Timestamp(try container.decode(String.self)) else {
+        guard let timestamp = Timestamp(given: try container.decode(String.self)) else {
             throw DecodingError.dataCorruptedError(
                 in: container, debugDescription: "expected a time such as 2025-11-21T04:28:31.123Z")
         }

@@ -67,6 +67,7 @@ extension Agent {
     private static func openFiles(
         _ directory: String, _ identity: DeviceIdentity, _ version: String, _ watch: UpgradeWatch
     ) throws(AgentError) -> (SQLiteStore, BlobStore) {
+        try DataDirectory.finishWipe(directory, of: identity.deviceID)
         let store: SQLiteStore
         do throws(StoreError) {
             store = try DataDirectory.openStore(directory, identity: identity, version: version) { watch.record($0) }
@@ -155,6 +156,7 @@ extension Agent {
         compaction.answer = { [weak loop] input in loop?.step(input) }
         compaction.dropped = { [weak loop] dropped in loop?.handleCompacted(dropped) }
         loop.compaction = compaction
+        loop.memberships = MembershipEnds(loop: loop, writer: writer)
         bulk.askForBulk = { [weak loop] device in loop?.step(.askForBulk(device)) }
         bulk.blobsChanged = { [peerSignal] in peerSignal.touch() }
         blobDriver.inlet.connect(to: bulk)
@@ -169,6 +171,18 @@ extension Agent {
             loop: loop, discovery: discovery, members: pairing, signal: pairingSignal, profile: profile)
         loop.membershipChanged = { [weak discovery] in discovery?.membershipChanged() }
         loop.peersChanged = { [peerSignal] in peerSignal.touch() }
+        loop.wipe = { [weak self, weak loop] placed in
+            guard let self, let loop else { return }
+            let author = placed.dot.replica.device
+            let record = WipeRecord(
+                statement: placed.dot, authorName: loop.core.name(of: author) ?? author.shortID,
+                milliseconds: WallClock.milliseconds)
+            Task { [logger] in
+                do { try await self.wipe(.home, record) } catch {
+                    logger.error("What this device was told to delete is still here.", metadata: ["error": "\(error)"])
+                }
+            }
+        }
         install(Parts(relay: relay, loop: loop, bulk: bulk, discovery: discovery, pairing: pairing, codes: codes))
     }
 

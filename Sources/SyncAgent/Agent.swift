@@ -44,9 +44,17 @@ package final class Agent: Sendable {
     package let startedWallMilliseconds = WallClock.milliseconds
     private let shared = Mutex(Shared())
 
+    /// The wipe that left this data directory empty; nil if there was none.
+    package let wiped: WipeRecord?
+    /// Has an element once this device's data was deleted, and ends then: the process is to begin anew.
+    package let wipes: AsyncStream<Void>
+    private let wipesDone: AsyncStream<Void>.Continuation
+
     private struct Shared {
         var listenPort: UInt16 = 0
         var startWarnings: [Warning] = []
+        var isWiping = false
+        var isStopped = false
     }
 
     /// A condition that a person should know of, with the next step.
@@ -80,6 +88,8 @@ package final class Agent: Sendable {
         self.version = version
         device = identity.deviceID
         journal = AgentJournal(own: identity.deviceID)
+        wiped = WipeRecord.read(in: configuration.dataDirectory)
+        (wipes, wipesDone) = AsyncStream.makeStream(bufferingPolicy: .bufferingNewest(1))
         backups = BackupBoard(dataDirectory: configuration.dataDirectory, configured: configuration.backups)
         self.eventLoop = eventLoop
         self.log = log
@@ -133,9 +143,29 @@ package final class Agent: Sendable {
     /// Adds a warning that `status` shows for as long as the agent runs.
     package func addStartWarning(_ warning: Warning) { shared.withLock { $0.startWarnings.append(warning) } }
 
+    /// - Returns: false if a wipe is under way.
+    func beginWipe() -> Bool {
+        shared.withLock { shared in
+            defer { shared.isWiping = true }
+            return !shared.isWiping
+        }
+    }
+
+    func endWipe() { shared.withLock { $0.isWiping = false } }
+
+    func finishWipes() {
+        wipesDone.yield()
+        wipesDone.finish()
+    }
+
     /// Says goodbye to peers and neighbours, then closes the store. Everything acknowledged is durable already; this is
-    /// politeness, bounded well under two seconds.
+    /// politeness, bounded well under two seconds. Does nothing the second time.
     package func stop() async {
+        let wasStopped = shared.withLock { shared in
+            defer { shared.isStopped = true }
+            return shared.isStopped
+        }
+        guard !wasStopped else { return }
         eventSignal.finish()
         objectSignal.finish()
         peerSignal.finish()
@@ -175,9 +205,21 @@ package final class Agent: Sendable {
         try await writer.write(await driver.prepared(writes))
     }
 
-    package func invite(lifetimeMilliseconds: Int64) async throws -> Ticket {
+    /// Returns the role of this device in its space.
+    package func ownRole() async throws -> MemberFact.Role { try await onLoop { [self] in running.loop.ownRole } }
+
+    /// Returns the founder that this device follows: itself until it joins.
+    package func founder() async throws -> DeviceID { try await onLoop { [self] in running.loop.founder } }
+
+    /// Returns a ticket that lets one device in with this role.
+    ///
+    /// - Parameter until: the end of the membership (`MemberFact.until`). The ticket is good for no longer.
+    /// - Throws: `AgentError.roleTooGreat` for a role above the own, and `untilPassed`.
+    package func invite(
+        role: MemberFact.Role = .writer, until: UInt64? = nil, lifetimeMilliseconds: Int64
+    ) async throws -> Ticket {
         try await eventLoop.flatSubmit { [self] in
-            running.pairing.invite(lifetimeMilliseconds: lifetimeMilliseconds)
+            running.pairing.invite(role: role, until: until, lifetimeMilliseconds: lifetimeMilliseconds)
         }.get()
     }
 
@@ -192,12 +234,18 @@ package final class Agent: Sendable {
 
     /// Opens this device for a pairing by typed codes.
     ///
-    /// - Parameter address: the one that the person named.
+    /// - Parameters:
+    ///   - address: the one that the person named.
+    ///   - role: the role of the other device, if it joins the space of this one.
+    ///   - until: the end of its membership.
     /// - Returns: the id of the pairing.
-    /// - Throws: `AgentError.alreadyPairing`.
-    package func openPairing(_ wish: PairingMachine.Wish, at address: Endpoint?) async throws -> UInt64 {
+    /// - Throws: `AgentError.alreadyPairing`, `untilPassed`, and `roleTooGreat` for a role above the own.
+    package func openPairing(
+        _ wish: PairingMachine.Wish, at address: Endpoint?, giving role: MemberFact.Role = .writer,
+        until: UInt64? = nil
+    ) async throws -> UInt64 {
         let address = address.flatMap { HostPort(host: $0.host, port: Int($0.port)) }
-        return try await onLoop { [self] in try running.codes.open(wish, at: address) }
+        return try await onLoop { [self] in try running.codes.open(wish, at: address, giving: role, until: until) }
     }
 
     /// Takes what a person did. Ignored unless this pairing runs.

@@ -20,8 +20,14 @@ package enum AgentError: Error, Sendable {
     case duplicateIdentity
     /// The other side of a pairing is blocked here.
     case blocked(DeviceID)
+    /// The device that asks to join was revoked, and this one is no admin.
+    case revoked(DeviceID)
     /// A pairing by typed codes runs already.
     case alreadyPairing
+    /// A device gives no greater role than its own, and a reader none.
+    case roleTooGreat(MemberFact.Role, own: MemberFact.Role)
+    /// The membership that is to be given would be over already.
+    case untilPassed
     /// The store of an older program is being upgraded: it can be read at most.
     case upgrading
     case stopping
@@ -42,7 +48,10 @@ package enum AgentError: Error, Sendable {
         case .unfinishedRestore: "restore_unfinished"
         case .duplicateIdentity: "duplicate_identity"
         case .blocked: "blocked"
+        case .revoked: "revoked"
         case .alreadyPairing: "already_pairing"
+        case .roleTooGreat: "role_too_great"
+        case .untilPassed: "until_passed"
         case .upgrading: "upgrading"
         case .stopping: "stopping"
         }
@@ -69,7 +78,12 @@ package enum AgentError: Error, Sendable {
         case .unfinishedRestore(let path): "a restore into \(path) is not finished"
         case .duplicateIdentity: "another agent runs with this device's identity; nothing was written"
         case .blocked(let device): "\(device.shortID) is blocked on this device"
+        case .revoked(let device): "\(device.shortID) was revoked: only an admin lets it in again"
         case .alreadyPairing: "a pairing runs on this device already"
+        case .roleTooGreat(_, .reader): "this device is a reader: it admits no other device"
+        case .roleTooGreat(let role, let own):
+            "this device is \(Self.words(own)): it cannot make another one \(Self.words(role))"
+        case .untilPassed: "this membership would be over already"
         case .upgrading: "the store is being upgraded"
         case .stopping: "the agent is stopping"
         }
@@ -94,9 +108,21 @@ package enum AgentError: Error, Sendable {
             "let it finish, or do it again: lanyard restore FILE --force --data-dir \(path)"
         case .duplicateIdentity: Self.rekeyingHint
         case .blocked(let device): "To undo that: lanyard devices unblock \(device)"
+        case .revoked: "let an admin's device invite it (`lanyard devices` lists them)"
         case .alreadyPairing: "finish that one, or stop it with Ctrl-C where it was typed"
+        case .roleTooGreat(_, .reader): "do it on a writer or an admin; `lanyard devices` lists them"
+        case .roleTooGreat: "do it on an admin (`lanyard devices` lists them), or give the device a lesser role"
+        case .untilPassed: "give a time that is still to come, such as --until 30d; if it is, set this device's clock"
         case .upgrading: "wait until it is done: lanyard status"
         case .stopping: "start it again: lanyardd"
+        }
+    }
+
+    private static func words(_ role: MemberFact.Role) -> String {
+        switch role {
+        case .reader: "a reader"
+        case .writer: "a writer"
+        case .admin: "an admin"
         }
     }
 }

@@ -54,10 +54,24 @@ extension AgentLoop {
         }
     }
 
-    /// Readmits a retired device. The result arrives as an appended change; the core tries again after a failure.
+    /// Readmits a retired device, at most with this device's own role, until the time that holds. The result arrives as an
+    /// appended change; the core tries again after a failure.
     func readmit(_ fact: MemberFact) {
         logger.notice("A retired device is back.", metadata: ["device": "\(fact.device.shortID)"])
-        state(.addMember(fact))
+        let until = (try? store.store.logState()).flatMap { $0.cuts.until(of: fact.device, in: $0.members) }
+        state(.addMember(fact.limited(to: ownRole).following(founder).ending(at: until)))
+    }
+
+    func take(_ statements: [PlacedStatement]) {
+        let loop = NIOLoopBound(self, eventLoop: eventLoop)
+        store.write { store throws(StoreError) in
+            try store.takeStatements(statements, wallMilliseconds: WallClock.milliseconds)
+        }.whenComplete { result in
+            switch result {
+            case .success(let commit): loop.value.handleAppended(commit)
+            case .failure(let error): loop.value.journal.record(code: StoreDriver.code(of: error))
+            }
+        }
     }
 
     func settle(_ cut: Dot) { state(.settleCut(.init(cut))) }

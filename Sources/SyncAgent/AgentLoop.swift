@@ -31,6 +31,10 @@ final class AgentLoop: CoreLoop {
     var states: StateDriver?
     /// Drops changes; nil where the store keeps all.
     var compaction: CompactionDriver?
+    /// Revokes members whose time is over.
+    var memberships: MembershipEnds?
+    /// Deletes what this device holds of the space, since this statement says so.
+    var wipe: ((PlacedStatement) -> Void)?
     /// The time that superseded events stay, for a stream without a setting of its own; nil: for ever.
     var supersededMilliseconds: UInt64?
     var core: AgentCore
@@ -81,11 +85,13 @@ final class AgentLoop: CoreLoop {
         transport.standing = { [weak self] host in self?.standing(of: host) ?? .stranger }
         perform(core.start(at: now))
         timer.schedule(core.nextDeadline)
+        memberships?.look()
     }
 
     /// Says goodbye to every peer; nothing is stepped afterwards.
     func stop() {
         guard stopCore() else { return }
+        memberships?.stop()
         states?.close()
         compaction?.close()
     }
@@ -95,7 +101,7 @@ final class AgentLoop: CoreLoop {
     /// A local write is durable: the log grew and others may lack it.
     func handleAppended(_ commit: Commit) {
         record(commit)
-        if !commit.segments.isEmpty { step(.appended(StoreChange(commit))) }
+        if !commit.segments.isEmpty || commit.cuts != nil { step(.appended(StoreChange(commit))) }
     }
 
     func record(_ commit: Commit) {
@@ -114,6 +120,7 @@ final class AgentLoop: CoreLoop {
             objectSignal.touch()
             bulk?.handleRecordsChanged()
         }
+        if !commit.additions.isEmpty || commit.cuts != nil { memberships?.handleChanged() }
         peersChanged()
     }
 
@@ -189,13 +196,15 @@ final class AgentLoop: CoreLoop {
             case .rewriteVoid(let limit): rewriteVoid(limit: limit)
             case .takeBack(let other): takeBack(other)
             case .redoTakenBack(let limit): redoTakenBack(limit: limit)
+            case .takeStatements(let statements): take(statements)
+            case .wipe(let placed): wipe?(placed)
             case .dial(let id, let endpoint): dial(id, endpoint)
             case .send(let id, let frame): send(id, frame)
             case .establish(let id):
                 transport.markEstablished(id.rawValue)
             case .close(let id, _): transport.close(id.rawValue)
-            case .trust(let devices):
-                transport.trust(Set(devices))
+            case .trust(let devices, let heard):
+                transport.trust(Set(devices), hearing: Set(heard))
                 membershipChanged()
             case .remember(let endpoint, let device): store.remember(endpoint, device)
             case .bulkPeerUp(let device, let endpoint): bulk?.step(.sessionUp(device, dial: endpoint))

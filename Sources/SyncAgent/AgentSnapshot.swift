@@ -18,6 +18,8 @@ package struct AgentSnapshot: Sendable {
     package var counts: StoreCounts
     package var membership: Membership
     package var cuts: CutTable
+    /// The statement that revoked this device, as a member told it; its own tables may know nothing of it.
+    package var ownRevocation: PlacedStatement?
     /// True if changes that this device wrote while it was retired still have to be written again.
     package var hasVoidWork: Bool
     /// True in the same case, or while the device is still retired.
@@ -35,6 +37,8 @@ package struct AgentSnapshot: Sendable {
     package var isInStepWithConnected: Bool
     /// The standing of every member but this device and those that were retired.
     package var standings: [MemberStanding]
+    /// The devices that were retired or revoked, with the members that have heard of it.
+    package var departures: [DepartureView]
     /// The rate over the last seconds.
     package var changesPerSecond: Double
     package var core: CoreCounters
@@ -69,6 +73,27 @@ package struct AgentSnapshot: Sendable {
         return name.isEmpty ? device.shortID : name
     }
 
+    /// Returns the role of a device by the law; nil if it is no member.
+    package func role(of device: DeviceID) -> MemberFact.Role? { cuts.role(of: device, in: membership) }
+
+    /// The founder of the space that this node follows; nil while it does not know.
+    package var founder: DeviceID? { cuts.founder }
+
+    /// The members that follow another founder and were not let go. Their nodes judge roles otherwise.
+    package var otherFollowers: [DeviceID] {
+        founder.map { membership.followers(besides: $0).filter { !cuts.isAway($0) } } ?? []
+    }
+
+    /// The statement that keeps this device out, from its own tables or by a member's word; nil if none is known.
+    package var revocation: PlacedStatement? {
+        if let row = cuts.revocation(of: own) { return PlacedStatement(row) }
+        // Once it is in the tables, they say whether it holds.
+        return ownRevocation.flatMap { cuts.trust.row(at: $0.dot) == nil ? $0 : nil }
+    }
+
+    /// True if this device was revoked, or only revoked devices admitted it.
+    package var isRevoked: Bool { cuts.isBarred(own) || revocation != nil }
+
     package func wallMilliseconds(at tick: Tick) -> Int64 {
         wallMilliseconds + (tick - now).nanoseconds / 1_000_000
     }
@@ -89,12 +114,14 @@ extension AgentSnapshot {
             tips: core.held.entries.map { KnownReplica(replica: $0.replica, tip: $0.tip) },
             newestStampMilliseconds: core.held.greatestStamp.milliseconds, vectorDigest: core.held.digest,
             stateDigest: loop.digest, counts: loop.counts,
-            membership: core.membership, cuts: core.cuts, hasVoidWork: core.hasVoidWork,
+            membership: core.membership, cuts: core.cuts, ownRevocation: core.ownRevocation,
+            hasVoidWork: core.hasVoidWork,
             isWritingAgain: core.isWritingAgain, peers: peers, blocked: core.blocked,
             traffic: traffic,
             strangers: discovery.strangers,
             discovery: discovery.state, instance: discovery.instance, listenPort: agent.listenPort,
             isInStepWithConnected: core.isInStepWithConnected, standings: core.standings,
+            departures: core.departures,
             changesPerSecond: loop.changesPerSecond, core: core.counters,
             stability: core.stabilityView, blobs: bulk.figures, bulk: bulk.core.counters, bulkLoad: bulk.core.load,
             now: loop.now,

@@ -52,6 +52,16 @@ enum DataDirectory {
             sign: { identity.sign($0) })
     }
 
+    /// Finishes a wipe that was begun there, before anything is opened. Does nothing otherwise.
+    static func finishWipe(_ path: String, of device: DeviceID) throws(AgentError) {
+        do throws(StoreError) {
+            try StoreWipe(in: path).finish(
+                leasesOf: device, in: leaseDirectories.compactMap { LeaseFolder(path: $0) })
+        } catch {
+            throw .store(error, directory: path)
+        }
+    }
+
     /// The folder of large blobs, beside the database.
     static func openBlobs(_ path: String, in store: SQLiteStore) throws(BlobError) -> BlobStore {
         var configuration = BlobConfiguration(

@@ -52,6 +52,12 @@ final class LocalWriter: Sendable {
     func write(_ writes: [LocalWrite]) async throws -> [Result<WriteOutcome, WriteRefusal>] {
         precondition(writes.count <= Limits.changesPerGroup, "a commit takes \(writes.count) changes")
         if journal.isIdentityShared { throw AgentError.duplicateIdentity }
+        // Of a revocation that reached the tables, the store says whether it holds.
+        if let revocation = journal.ownRevocation, writes.contains(where: \.needsWriter),
+            try store.store.logState().cuts.trust.row(at: revocation) == nil
+        {
+            throw StoreError.retired
+        }
         return try await withCheckedThrowingContinuation { answer in
             let isFirst = state.withLock { state in
                 state.waiting.append(Request(writes: writes, answer: answer))

@@ -7,6 +7,11 @@ package enum WallClock {
         Int64(Date().timeIntervalSince1970 * 1_000)
     }
 
+    /// Returns the milliseconds since 1970 of a moment that a fact names, which may lie beyond all times.
+    package static func milliseconds(atSeconds seconds: UInt64) -> Int64 {
+        Int64(min(seconds, UInt64(Int64.max / 1_000))) * 1_000
+    }
+
     /// Days since 1970, UTC: what daily tags count in.
     package static var day: Int64 { milliseconds / 86_400_000 }
 }

@@ -40,7 +40,7 @@ package struct AgentCore: Sendable {
             hasStaging: hasStaging, at: now)
         step = CoreStep(
             network: PeerNetwork(settings: settings, blocked: blocked), output: StepOutput(at: now))
-        step.network.update(members: home.networkMembers)
+        step.network.update(members: home.networkMembers, statements: home.recoveryStatements)
     }
 
     /// Returns the first effects: the devices to trust. Addresses come as inputs.
@@ -131,6 +131,8 @@ package struct AgentCore: Sendable {
             step.network.sendPing(id, &step.output)
         case .forSpace: home.handleReceived(id, frame, &step)
         }
+        let statements = step.network.takeReceived()
+        if !statements.isEmpty { home.handleStatements(statements, &step) }
     }
 
     /// Sends a ping, and asks for all that the device holds: what it announces is on its disk. Nothing without a session.

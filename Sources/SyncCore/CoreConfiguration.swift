@@ -58,8 +58,8 @@ package struct CoreConfiguration: Sendable, Equatable {
         /// A member met within `recent` is dialled this often.
         package var recentRedial = Tick.Span.seconds(1)
         package var recent = Tick.Span.seconds(3600)
-        /// A peer that has a session with another holder of our key is dialled this often.
-        package var twinRedial = Tick.Span.seconds(10)
+        /// A peer that refuses this device is dialled this often: it has a session with another holder of our key, or has revoked it.
+        package var refusedRedial = Tick.Span.seconds(10)
         /// The time without acknowledgements after a peer claimed, without proof, that our key is used twice.
         package var twinDoubt = Tick.Span.seconds(60)
         /// The time between two such doubts by the claim of one peer.
@@ -222,4 +222,8 @@ package struct CoreFaults: OptionSet, Sendable, Hashable {
     package static let acknowledgeReturnsLater = CoreFaults(rawValue: 1 << 19)
     /// Frames are sent by what this side announces, whatever the peer does.
     package static let sendUnagreedFrames = CoreFaults(rawValue: 1 << 20)
+    /// Statements of the recovery key are passed over where they come apart from their histories.
+    package static let ignoreStatements = CoreFaults(rawValue: 1 << 21)
+    /// The shell is told that a device may connect that the space refuses.
+    package static let serveBarred = CoreFaults(rawValue: 1 << 22)
 }

@@ -35,6 +35,10 @@ package enum Effect: Sendable, Equatable {
     /// Write again, under a history that counts, what this device had written beyond the end of one that was cut: at most
     /// `limit` changes, in one transaction; answer with `rewritten` or `rewriteFailed`.
     case rewriteVoid(limit: Int)
+    /// Commit statements of the recovery key that came apart from their histories; they come as `appended`.
+    case takeStatements([PlacedStatement])
+    /// An admin, or the recovery key, revoked this device and told it to delete what it holds of the space.
+    case wipe(PlacedStatement)
 
     /// A peer holds another history of this replica: take back what ours has beyond the last common change, and keep work of
     /// this device aside; answer with `takenBack`.
@@ -57,8 +61,9 @@ package enum Effect: Sendable, Equatable {
     /// Close the connection after what was sent is written. `closed` follows in every case.
     case close(ConnectionID, CloseReason)
 
-    /// The devices that may connect, sorted, our own left out.
-    case trust([DeviceID])
+    /// The devices that may connect, and those that may open a session only to be told why they may not. Sorted, our own left
+    /// out.
+    case trust([DeviceID], hearing: [DeviceID])
     case remember(Endpoint, DeviceID)
 
     /// A session is up with a device that knows bulk connections, or which of us dials has changed. `dial`: where it is
@@ -81,6 +86,8 @@ package enum CloseReason: String, Sendable, Equatable, CaseIterable {
     case redundant = "redundant_connection"
     case ownDevice = "own_device"
     case notMember = "not_paired"
+    /// An admin revoked the device, or made the facts void that had admitted it.
+    case revoked
     /// A person blocked the device on this node. The device itself is told no more than any stranger.
     case blocked
     case helloTimeout = "hello_timeout"
@@ -126,6 +133,10 @@ package enum Report: Sendable, Equatable {
     /// Once in a run.
     case ownChangesReturned
     case memberAdmitted(DeviceID)
+    /// A member says that this device was revoked, by a statement that its author signed.
+    case ownRevocation(PlacedStatement, said: DeviceID)
+    /// That no longer holds.
+    case ownRevocationEnded
     /// The device began more histories than are taken in; reported once in a run.
     case tooManyHistories(DeviceID)
     /// A member wrote that a device is revoked; that has no effect.

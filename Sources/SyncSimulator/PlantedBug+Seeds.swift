@@ -55,5 +55,10 @@ extension PlantedBug {
         .believeClaimedHeads: ["a member's word stops nothing"], .believeGoodbye: ["a member's word stops nothing"],
         // What a core says to a peer of another version.
         .sendUnagreedFrames: ["agreed frames only"],
+        // What members make of a thief.
+        .strictEndsStay: ["thieves are kept out", "same digest by every road", "convergence", "no edit lost silently"],
+        .countVoidAdditions: ["thieves are kept out"],
+        .serveBarred: ["thieves are kept out"],
+        .ignoreStatements: ["thieves are kept out", "convergence"],
     ]
 }

@@ -6,12 +6,11 @@ package struct SeedRange: Sendable {
     private static let workers = 2
 
     private let seeds: [UInt64]
-    private let mixesVersions: Bool
+    private let kind: WorldKind
 
-    /// - Parameter mixesVersions: worlds with nodes of two versions.
-    package init(from first: UInt64, count: Int, mixesVersions: Bool = false) {
+    package init(from first: UInt64, count: Int, kind: WorldKind = .plain) {
         seeds = (0..<UInt64(count)).map { first + $0 }
-        self.mixesVersions = mixesVersions
+        self.kind = kind
     }
 
     package struct Failed: Sendable {
@@ -71,7 +70,7 @@ package struct SeedRange: Sendable {
     }
 
     private func simulation(_ seed: UInt64, _ bug: PlantedBug?) -> Simulation {
-        Simulation(seed: seed, bug: bug, mixesVersions: mixesVersions || bug?.mixesVersions ?? false)
+        Simulation(seed: seed, bug: bug, kind: bug?.kind(in: kind) ?? kind)
     }
 
     /// The result of the search for a planted bug.
@@ -88,10 +87,10 @@ package struct SeedRange: Sendable {
         let found = await Self.map(bugs) { first(with: $0) }
         // Many bugs are found in one world: that is run once without any.
         let worlds = zip(bugs, found).map { bug, found in
-            found.map { WorldName(seed: $0.seed, mixesVersions: mixesVersions || bug.mixesVersions) }
+            found.map { WorldName(seed: $0.seed, kind: bug.kind(in: kind)) }
         }
         let tried = Array(Set(worlds.compactMap(\.self)))
-        let failures = await Self.map(tried) { Simulation(seed: $0.seed, mixesVersions: $0.mixesVersions).failure }
+        let failures = await Self.map(tried) { Simulation(seed: $0.seed, kind: $0.kind).failure }
         let clean = Dictionary(uniqueKeysWithValues: zip(tried, failures))
         return zip(found, worlds).map { found, world in
             guard let found, let world else { return .notFound }
@@ -102,7 +101,7 @@ package struct SeedRange: Sendable {
 
     private struct WorldName: Hashable {
         let seed: UInt64
-        let mixesVersions: Bool
+        let kind: WorldKind
     }
 
     /// Returns what `body` gives for each, in their order. Each core takes the next that is left.

@@ -13,9 +13,9 @@ package struct Simulation: Sendable {
     package let framesSent: Int
     package let copies: CopyCounts
 
-    /// - Parameter mixesVersions: nodes of two versions; what the seed decides otherwise is as without.
-    package init(seed: UInt64, bug: PlantedBug? = nil, mixesVersions: Bool = false, tracing: Bool = false) {
-        var world = World(seed: seed, bug: bug, mixesVersions: mixesVersions, tracing: tracing)
+    /// - Parameter kind: the kind of world; what the seed decides otherwise is as in the plain one.
+    package init(seed: UInt64, bug: PlantedBug? = nil, kind: WorldKind = .plain, tracing: Bool = false) {
+        var world = World(seed: seed, bug: bug, kind: kind, tracing: tracing)
         world.run()
         self.seed = seed
         failure = world.failure

@@ -66,9 +66,19 @@ package enum PlantedBug: String, CaseIterable, Sendable {
     case believeClaimedHeads = "believe-claimed-heads"
     case believeGoodbye = "believe-goodbye"
     case sendUnagreedFrames = "send-unagreed-frames"
+    case strictEndsStay = "strict-ends-stay"
+    case countVoidAdditions = "count-void-additions"
+    case serveBarred = "serve-barred"
+    case ignoreStatements = "ignore-statements"
 
-    /// True if the bug shows only where nodes of two versions meet.
-    package var mixesVersions: Bool { self == .sendUnagreedFrames }
+    /// The kind of world in which the bug is looked for: where it shows only in one kind, that one.
+    package func kind(in kind: WorldKind) -> WorldKind {
+        switch self {
+        case .sendUnagreedFrames: .mixed
+        case .strictEndsStay, .countVoidAdditions, .serveBarred, .ignoreStatements: .thieves
+        case _: kind
+        }
+    }
 
     package var core: CoreFaults {
         switch self {
@@ -89,6 +99,8 @@ package enum PlantedBug: String, CaseIterable, Sendable {
         case .believeClaimedHeads: .believeClaimedHeads
         case .believeGoodbye: .believeGoodbye
         case .sendUnagreedFrames: .sendUnagreedFrames
+        case .serveBarred: .serveBarred
+        case .ignoreStatements: .ignoreStatements
         case .reuseCounter, .leaseIgnoresTail, .commitWithoutSync, .foldWhatWasSeen, .setForgetsContext,
             .counterAddsTwice,
             .dictionaryDropsEdit,
@@ -101,7 +113,7 @@ package enum PlantedBug: String, CaseIterable, Sendable {
             .trustOldPages, .stateWithoutLiveDots,
             .stateStagedByName, .stateForgetsEvents, .stateForgetsFirstContexts, .cutAtStable, .compactionDropsEvents,
             .compactionForgetsContexts, .cutAsksNobody, .cutKeepsObjects,
-            .beginUninvited, .stateForgetsDrops:
+            .beginUninvited, .stateForgetsDrops, .strictEndsStay, .countVoidAdditions:
             []
         }
     }
@@ -123,13 +135,15 @@ package enum PlantedBug: String, CaseIterable, Sendable {
         case .cutKeepsObjects: .cutKeepsObjects
         case .beginUninvited: .beginUninvited
         case .stateForgetsDrops: .stateForgetsDrops
+        case .strictEndsStay: .strictEndsStay
+        case .countVoidAdditions: .countVoidAdditions
         case .sendBeforeCommit, .offByOneVector, .skipWaitingRoom, .dropHave, .deadSessionAlive, .beyondSignature,
             .acknowledgeWaitingRoom, .forgetLostWant, .collectBeforeStability, .countUnpackedBuffers,
             .unboundedInFlight, .askTwice, .believeHashes, .trustLiars, .forgetCancelled,
             .believeFirstSize, .skipChunkHash, .rowBeforeFile, .sweepReferenced, .forgetPartials, .skipFileSync,
             .skipFolderSync, .fileBeforeRow,
             .trustOldPages, .releaseBeforeAcknowledged, .settleAlone, .forgetVoidWork, .dropUnstableEvents,
-            .believeClaimedHeads, .believeGoodbye, .sendUnagreedFrames:
+            .believeClaimedHeads, .believeGoodbye, .sendUnagreedFrames, .serveBarred, .ignoreStatements:
             []
         case .setForgetsContext, .counterAddsTwice, .dictionaryDropsEdit, .moveDuplicates, .policyReadsClock,
             .registerByStamp, .deletionForgetsBirths, .birthForgetsDeletions, .schemaReplaces, .upsertWritesUnchanged,
@@ -154,7 +168,7 @@ package enum PlantedBug: String, CaseIterable, Sendable {
             .compactionForgetsContexts,
             .releaseBeforeAcknowledged, .settleAlone, .forgetVoidWork, .cutAsksNobody, .cutKeepsObjects,
             .beginUninvited, .dropUnstableEvents, .stateForgetsDrops, .believeClaimedHeads, .believeGoodbye,
-            .sendUnagreedFrames:
+            .sendUnagreedFrames, .strictEndsStay, .countVoidAdditions, .serveBarred, .ignoreStatements:
             []
         case .setForgetsContext: .setForgetsContext
         case .counterAddsTwice: .counterAddsTwice

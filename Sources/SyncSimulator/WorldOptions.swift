@@ -53,9 +53,12 @@ package struct WorldOptions: Sendable, Equatable {
     package var hostile: Hostile?
     /// Nil: all nodes have the same version.
     package var versions: Versions?
+    /// Nil: all members are writers for good.
+    package var thieves: Thieves?
 
-    /// - Parameter mixesVersions: two versions; all other options of the seed stay what they are.
-    package init(seed: UInt64, mixesVersions: Bool = false) {
+    /// - Parameter kind: what it adds is drawn apart; all other options of the seed stay what they are, as far as the kind has
+    ///   room for them.
+    package init(seed: UInt64, kind: WorldKind = .plain) {
         var random = SplitMix64(seed: seed ^ 0x6f70_7469_6f6e_7321)
         func chance(_ percent: Int) -> Bool { Int.random(in: 0..<100, using: &random) < percent }
         func rate(_ percent: Int, upTo greatest: Double) -> Double {
@@ -118,6 +121,10 @@ package struct WorldOptions: Sendable, Equatable {
         }
         hostile = Hostile(seed: seed)
         if hostile != nil { makeRoomForHostile() }
-        if mixesVersions { mixVersions(seed: seed) }
+        switch kind {
+        case .plain: break
+        case .mixed: mixVersions(seed: seed)
+        case .thieves: letThievesIn(seed: seed)
+        }
     }
 }

@@ -65,12 +65,27 @@ package struct StoreFaults: OptionSet, Hashable, Sendable {
     /// A device with a new key names work of devices with which no fact connects it.
     package static let strangersNamed = StoreFaults(rawValue: 1 << 22)
 
+    /// Statements on the role of this device are passed over, as a thief has them passed over; not a bug to be found.
+    package static let ignoreOwnStatements = StoreFaults(rawValue: 1 << 23)
+    /// Add-facts count beyond the ends of their authors' histories.
+    package static let countVoidAdditions = StoreFaults(rawValue: 1 << 24)
+    /// A moved strict end of a history changes nothing of what is shown.
+    package static let strictEndsStay = StoreFaults(rawValue: 1 << 25)
+
     // The upper half is the model's.
 
     private static let modelShift: UInt64 = 32
 
     /// Bugs in what an operation does, rather than in how it is kept.
     package init(_ model: ModelFaults) { rawValue = UInt64(model.rawValue) << Self.modelShift }
+
+    /// The bugs in what the facts on members come to.
+    var trust: TrustFaults {
+        var faults: TrustFaults = []
+        if contains(.ignoreOwnStatements) { faults.insert(.ignoreOwnStatements) }
+        if contains(.countVoidAdditions) { faults.insert(.countVoidAdditions) }
+        return faults
+    }
 
     package var model: ModelFaults { ModelFaults(rawValue: UInt16(truncatingIfNeeded: rawValue >> Self.modelShift)) }
 }

@@ -33,6 +33,8 @@ package struct StoreState: Sendable, Equatable {
     package var hasTakenBack: Bool
     /// Devices that this node has nothing to do with, sorted.
     package var blocked: [DeviceID]
+    /// See `LogState`.
+    package var founder: DeviceID?
 
     package init(
         tips: [KnownReplica], additions: [Membership.Addition], digest: Sum256, counts: StoreCounts,
@@ -41,13 +43,14 @@ package struct StoreState: Sendable, Equatable {
         firstHeld: VersionVector = VersionVector(), cuts: CutTable = CutTable(),
         isIncomplete: Bool = false, settled: [ReplicaID] = [], gaveWay: [ReplicaID: Set<ChainEnd>] = [:],
         awaited: [KnownReplica] = [],
-        hasTakenBack: Bool = false, blocked: [DeviceID] = []
+        hasTakenBack: Bool = false, blocked: [DeviceID] = [], founder: DeviceID? = nil
     ) {
         self.settled = settled
         self.gaveWay = gaveWay
         self.awaited = awaited
         self.hasTakenBack = hasTakenBack
         self.blocked = blocked
+        self.founder = founder
         self.tips = tips
         self.additions = additions
         self.digest = digest

@@ -16,6 +16,7 @@ extension SessionTransport: LinkDelegate {
     func objection(to key: PeerKey, _ direction: Direction) -> EndReason? {
         // Our own key: ourselves, or a copy of our disk that runs elsewhere. A session tells which by its first frame.
         if key.device == identity.deviceID || trusted.contains(key.device) { return nil }
+        if direction == .inbound, heard.contains(key.device) { return nil }
         let isOpen = codes != nil || inviter?.isOpen(for: key.device) ?? false
         return direction == .inbound && isOpen ? nil : .notPaired
     }
@@ -33,7 +34,7 @@ extension SessionTransport: LinkDelegate {
     /// The second look at the key: the one that also a resumed TLS session, or a device removed a moment ago, must pass.
     private func admitMember(_ link: Link, _ device: DeviceID, _ negotiated: ApplicationProtocol) {
         if device == identity.deviceID, negotiated != .session { return link.closeNow(.ownDevice) }
-        guard trusted.contains(device) || device == identity.deviceID else { return link.closeNow(.notPaired) }
+        guard mayPass(device, negotiated) || device == identity.deviceID else { return link.closeNow(.notPaired) }
         guard link.expected.map({ $0 == negotiated }) ?? true else { return link.closeNow(.wrongProtocol) }
         guard link.direction == .outbound || acceptedCount(from: device) < limits.connectionsPerDevice else {
             return link.closeNow(.tooManyFromDevice)
@@ -41,9 +42,16 @@ extension SessionTransport: LinkDelegate {
         leaveCaps(link)
         dialing.remove(link.number)
         opened.insert(link.number)
-        if negotiated == .bulk { link.expectBulk() }
+        if negotiated == .bulk {
+            link.expectBulk()
+            bulk.insert(link.number)
+        }
         events?.opened(
             link.number, negotiated, direction: link.direction, device: device, remote: link.remote)
+    }
+
+    func mayPass(_ device: DeviceID, _ negotiated: ApplicationProtocol) -> Bool {
+        trusted.contains(device) || negotiated == .session && heard.contains(device)
     }
 
     /// Returns the number of connections that the device dialled; the core decides how many we dial.
@@ -85,6 +93,7 @@ extension SessionTransport: LinkDelegate {
         exchanges.removeValue(forKey: link.number)?.ended()
         codeLinks.removeValue(forKey: link.number)?.acceptedEnded(link, reason: reason)
         if reason.isRefusal { refuse(link.remote, link.peer?.device, link.direction, reason) }
+        bulk.remove(link.number)
         if opened.remove(link.number) != nil {
             events?.closed(link.number, reason: reason)
         } else if dialing.remove(link.number) != nil {

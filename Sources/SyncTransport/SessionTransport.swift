@@ -16,6 +16,8 @@ package final class SessionTransport {
     let handlers: TLSHandlers
 
     private(set) var trusted: Set<DeviceID> = []
+    /// Devices that may dial a session and are refused in it, after its first frame.
+    private(set) var heard: Set<DeviceID> = []
     /// Answers the pairing protocol; without one, or with no ticket open, that protocol is not spoken at all.
     package var inviter: TicketInviter?
     /// The pairing by typed codes that is open; without one, that protocol is not spoken at all.
@@ -34,6 +36,8 @@ package final class SessionTransport {
     var codeLinks: [UInt64: PairingLinks] = [:]
     /// Links whose `opened` was reported and whose `closed` was not.
     var opened: Set<UInt64> = []
+    /// The bulk connections among them.
+    var bulk: Set<UInt64> = []
     /// Dials that were neither opened nor failed.
     var dialing: Set<UInt64> = []
     var listening: [any Channel] = []
@@ -54,12 +58,15 @@ package final class SessionTransport {
     }
 
     /// The devices that may connect. Connections of devices left out are closed at once.
-    package func trust(_ devices: Set<DeviceID>) {
+    ///
+    /// - Parameter heard: devices that may dial a session only to be refused there. Their sessions are the caller's to close.
+    package func trust(_ devices: Set<DeviceID>, hearing heard: Set<DeviceID> = []) {
         eventLoop.preconditionInEventLoop()
         trusted = devices
+        self.heard = heard
         for link in links.values where opened.contains(link.number) {
             guard let device = link.peer?.device, device != identity.deviceID else { continue }
-            if !devices.contains(device) { link.closeNow(.notPaired) }
+            if !mayPass(device, bulk.contains(link.number) ? .bulk : .session) { link.closeNow(.notPaired) }
         }
     }
 

@@ -30,11 +30,24 @@ struct LanyardSim: AsyncParsableCommand {
     @Flag(help: "Nodes of two versions, with upgrades; what a seed decides otherwise is as without.")
     var mixed = false
 
+    @Flag(
+        help: """
+            Members with roles, admins that change them, and often a thief, who goes on with a machine that is revoked; \
+            what a seed decides otherwise is as without, as far as there is room for it.
+            """)
+    var thieves = false
+
     @Flag(help: "Run each seed twice and compare.")
     var verifyDeterminism = false
 
     @Flag(help: "Print what happens, a line each.")
     var trace = false
+
+    func validate() throws {
+        if mixed, thieves { throw ValidationError("--mixed and --thieves are two kinds of worlds; choose one") }
+    }
+
+    private var kind: WorldKind { mixed ? .mixed : thieves ? .thieves : .plain }
 
     func run() async throws {
         let bug = try plantedBug()
@@ -53,8 +66,7 @@ struct LanyardSim: AsyncParsableCommand {
     }
 
     private func replay(_ seed: UInt64, _ bug: PlantedBug?) throws {
-        let mixes = mixed || bug?.mixesVersions ?? false
-        let run = Simulation(seed: seed, bug: bug, mixesVersions: mixes, tracing: trace)
+        let run = Simulation(seed: seed, bug: bug, kind: bug?.kind(in: kind) ?? kind, tracing: trace)
         for line in run.trace { print(line) }
         if let failure = run.failure {
             report(failure, seed, bug)
@@ -63,8 +75,8 @@ struct LanyardSim: AsyncParsableCommand {
         print("seed \(seed): ok, digest \(run.digest)")
     }
 
-    private func report(_ failure: CheckFailure, _ seed: UInt64, _ bug: PlantedBug?, inMixed isMixed: Bool? = nil) {
-        let suffix = (isMixed ?? mixed ? " --mixed" : "") + (bug.map { " --fault \($0.rawValue)" } ?? "")
+    private func report(_ failure: CheckFailure, _ seed: UInt64, _ bug: PlantedBug?, in kind: WorldKind? = nil) {
+        let suffix = (kind ?? self.kind).option + (bug.map { " --fault \($0.rawValue)" } ?? "")
         print("seed \(seed): \(failure.checker), after \(failure.atNanoseconds / 1_000_000) ms: \(failure.message)")
         print("repeat it: lanyard-sim --seed \(seed)\(suffix) --trace")
     }
@@ -73,7 +85,7 @@ struct LanyardSim: AsyncParsableCommand {
         let count = seeds ?? 500
         let clock = ContinuousClock()
         let start = clock.now
-        let worlds = SeedRange(from: from, count: count, mixesVersions: mixed)
+        let worlds = SeedRange(from: from, count: count, kind: kind)
         let runs = await worlds.run(bug: bug, repeating: verifyDeterminism)
         let seconds = Double((clock.now - start) / .milliseconds(1)) / 1_000
         for run in runs.failed { report(run.failure, run.seed, bug) }
@@ -99,7 +111,7 @@ struct LanyardSim: AsyncParsableCommand {
     /// A check that cannot fail is none: each planted bug must be found by the checker that is there for it, and its seed be
     /// clean without it.
     private func runCanaries(_ bugs: [PlantedBug], within limit: Int) async throws {
-        let seeds = SeedRange(from: from, count: limit, mixesVersions: mixed)
+        let seeds = SeedRange(from: from, count: limit, kind: kind)
         var isFine = true
         for (bug, finding) in zip(bugs, await seeds.findings(of: bugs)) {
             switch finding {
@@ -117,10 +129,21 @@ struct LanyardSim: AsyncParsableCommand {
                 print("\(bug.rawValue): NOT FOUND in \(limit) seeds")
                 isFine = false
             case .foundWithout(let failed):
-                report(failed.failure, failed.seed, nil, inMixed: mixed || bug.mixesVersions)
+                report(failed.failure, failed.seed, nil, in: bug.kind(in: kind))
                 isFine = false
             }
         }
         if !isFine { throw ExitCode.failure }
+    }
+}
+
+extension WorldKind {
+    /// The option that runs such worlds, with a space before it.
+    fileprivate var option: String {
+        switch self {
+        case .plain: ""
+        case .mixed: " --mixed"
+        case .thieves: " --thieves"
+        }
     }
 }

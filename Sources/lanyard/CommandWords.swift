@@ -32,19 +32,25 @@ enum CommandWords {
             hint: suggestion.map { "Did you mean \"\($0)\"?" } ?? "See: \(help)")
     }
 
-    /// Returns true if `second` names a command below the command `first`.
-    static func isSubcommand(_ second: String, of first: String) -> Bool {
-        subcommand(first, of: Lanyard.self).flatMap { subcommand(second, of: $0) } != nil
+    /// Returns the number of words at the beginning that name a command: one, or more for a command below another.
+    static func count(in words: ArraySlice<String>) -> Int {
+        var (command, count): (Command, Int) = (Lanyard.self, 0)
+        for word in words {
+            guard let below = subcommand(word, of: command) else { break }
+            (command, count) = (below, count + 1)
+        }
+        return count
     }
 
     /// The help of the command that is meant.
     static func helpCommand(_ arguments: [String]) -> String {
-        guard let word = arguments.first, let command = subcommand(word, of: Lanyard.self) else {
-            return "lanyard --help"
+        var (command, names): (Command, [String]) = (Lanyard.self, ["lanyard"])
+        for word in arguments {
+            guard let below = subcommand(word, of: command) else { break }
+            command = below
+            names.append(below._commandName)
         }
-        let below = arguments.dropFirst().first.flatMap { subcommand($0, of: command) }
-        return (["lanyard", command._commandName] + (below.map { [$0._commandName] } ?? []) + ["--help"])
-            .joined(separator: " ")
+        return (names + ["--help"]).joined(separator: " ")
     }
 
     private static func names(of command: Command) -> [String] {

@@ -70,12 +70,8 @@ enum LeadingOptions {
                 break
             }
         }
-        guard !leading.isEmpty, let command = rest.popFirst() else { return arguments }
-        var head = [command]
-        if let second = rest.first, CommandWords.isSubcommand(second, of: command) {
-            head.append(second)
-            rest.removeFirst()
-        }
-        return head + leading + rest
+        guard !leading.isEmpty, !rest.isEmpty else { return arguments }
+        let count = max(1, CommandWords.count(in: rest))
+        return rest.prefix(count) + leading + rest.dropFirst(count)
     }
 }

@@ -16,7 +16,9 @@ struct Lanyard: AsyncParsableCommand {
                     Status.self, Top.self, Peers.self, Ping.self, Why.self, Wait.self, Spaces.self, Compact.self,
                     Doctor.self, Logs.self, Dashboard.self, Version.self, Completion.self,
                 ]),
-            CommandGroup(name: "Devices", subcommands: [Pair.self, Invite.self, Join.self, Devices.self]),
+            CommandGroup(
+                name: "Devices",
+                subcommands: [Pair.self, Invite.self, Join.self, Devices.self, Recovery.self]),
             CommandGroup(
                 name: "Objects",
                 subcommands: [

@@ -6,6 +6,7 @@ import Logging
 import NIOPosix
 import ServiceLifecycle
 import SyncAgent
+import Synchronization
 import UnixSignals
 
 /// The agent as a process: signals, the service manager, the control socket.
@@ -23,7 +24,13 @@ struct AgentProcess {
         }
     }
 
+    /// Runs the agent until it is stopped; anew after a wipe, which leaves a device in a home of its own.
     func run() async throws {
+        while try await runOnce() {}
+    }
+
+    /// - Returns: true if the device's data was wiped.
+    private func runOnce() async throws -> Bool {
         // Writing to a peer or a reader that left is an error to handle, not a reason to die.
         signal(SIGPIPE, SIG_IGN)
         // Keys are in memory: a core dump must not carry them to disk.
@@ -52,6 +59,7 @@ struct AgentProcess {
             agent: agent, socket: socket,
             eventLoopGroup: MultiThreadedEventLoopGroup.singleton, logger: agent.logger, dashboard: dashboard,
             onListening: { notifier?.send(.ready) })
+        let watch = WipeWatch(agent: agent)
         var services: [any Service] = [server, MemoryTrim { agent.rest() }]
         if let address = configuration.metrics {
             services.append(
@@ -72,7 +80,9 @@ struct AgentProcess {
         quiet.logLevel = max(quiet.logLevel, .warning)
         let group = ServiceGroup(
             configuration: .init(
-                services: services, gracefulShutdownSignals: [.sigterm, .sigint], logger: quiet))
+                services: services.map { .init(service: $0) }
+                    + [.init(service: watch, successTerminationBehavior: .gracefullyShutdownGroup)],
+                gracefulShutdownSignals: [.sigterm, .sigint], logger: quiet))
         let outcome: Result<Void, any Error>
         do {
             try await group.run()
@@ -81,9 +91,28 @@ struct AgentProcess {
             Lanyardd.complain("the control socket failed: \(error)", hint: "choose another place with --socket")
             outcome = .failure(ExitCode.failure)
         }
-        notifier?.send(.stopping)
+        let isWiped = watch.isWiped.load(ordering: .relaxed)
+        if !isWiped { notifier?.send(.stopping) }
         await agent.stop()
         try outcome.get()
+        return isWiped
+    }
+}
+
+/// Ends the services once the device's data was wiped.
+private final class WipeWatch: Service {
+    private let agent: Agent
+    let isWiped = Atomic(false)
+
+    init(agent: Agent) { self.agent = agent }
+
+    func run() async throws {
+        await cancelWhenGracefulShutdown {
+            for await _ in self.agent.wipes {
+                self.isWiped.store(true, ordering: .relaxed)
+                return
+            }
+        }
     }
 }
 

@@ -152,11 +152,11 @@ import Testing
                         ]
                     ),
                     (["--json", "why"], ["chain", "errors", "hint", "inStep", "lackedBy", "lacking", "nextAttempt"]),
-                    (["invite", "--json"], ["expires", "ticket"]),
+                    (["invite", "--json"], ["expires", "role", "ticket", "until"]),
                     (["emit", "s", "1", "--json"], ["count", "first", "last"]),
                     (["wait", "--json"], ["inStep", "waitedSeconds", "waitingFor", "writingAgain"]),
                     (["version", "--json"], ["agent", "version"]),
-                    (["join", ticket, "--json"], ["device", "space"]),
+                    (["join", ticket, "--json"], ["device", "role", "space"]),
                 ] {
                     let run = try await CommandRun.lanyard(arguments, socket: server.socketPath)
                     #expect(run.exitCode == 0)
@@ -181,7 +181,13 @@ import Testing
                         "paired", "rttMilliseconds", "shortID", "state", "version", "via",
                     ]
                 ),
-                (["devices"], ["addedAt", "addedBy", "id", "lastSeen", "name", "role", "state"]),
+                (
+                    ["devices"],
+                    [
+                        "addedAt", "addedBy", "heard", "id", "lastSeen", "name", "revokedAt", "revokedBy", "role",
+                        "state", "until", "waitingFor",
+                    ]
+                ),
                 (["doctor"], ["check", "detail", "hint", "state"]),
                 (
                     ["streams"],
@@ -412,7 +418,7 @@ import Testing
             "doctor", "logs", "version", "completion", "put", "get", "list", "edit", "delete", "deleted", "history",
             "watch", "conflicts", "schema", "attach", "attachments", "fetch", "detach", "pin", "unpin", "spaces",
             "compact", "backup", "restore", "export", "import", "snapshot", "ping", "top", "run", "undo",
-            "restore-point", "dashboard",
+            "restore-point", "dashboard", "recovery",
         ]
         let listed = help.lines.filter { $0.hasPrefix("  ") && !$0.hasPrefix("   ") && !$0.hasPrefix("  -") }
             .compactMap { $0.split { $0 == " " || $0 == "," }.first.map(String.init) }.filter { $0 != "See" }
@@ -432,7 +438,8 @@ import Testing
             [], ["status"], ["peers"], ["why"], ["wait"], ["spaces"], ["spaces", "set"], ["compact"], ["doctor"],
             ["logs"], ["dashboard"],
             ["invite"], ["join"], ["devices"], ["devices", "log"], ["devices", "retire"], ["devices", "block"],
-            ["devices", "unblock"],
+            ["devices", "unblock"], ["devices", "role"], ["devices", "revoke"], ["recovery"], ["recovery", "create"],
+            ["recovery", "use"], ["recovery", "use", "revoke"], ["recovery", "use", "role"],
             ["delete"], ["history"], ["watch"], ["conflicts", "resolve"], ["schema", "set"], ["attach"], ["fetch"],
             ["detach"], ["pin"], ["emit"], ["events"], ["streams", "set"], ["consumers"], ["snapshot"],
             ["snapshot", "save"], ["snapshot", "restore"], ["backup"], ["restore"], ["export"], ["import"],

@@ -10,6 +10,7 @@ import Testing
         (["peers", "ad", "h:1"], "Unknown command \"peers ad\". Did you mean \"peers add\"?"),
         (["devices", "retrie", "x"], "Unknown command \"devices retrie\". Did you mean \"devices retire\"?"),
         (["frobnicate"], "Unknown command \"frobnicate\". See: lanyard --help"),
+        (["recovery", "creat"], "Unknown command \"recovery creat\". Did you mean \"recovery create\"?"),
         (["snapshot", "frobnicate"], "Unknown command \"snapshot frobnicate\". See: lanyard snapshot --help"),
         (["--json"], "There is no command. See: lanyard --help"),
     ])

@@ -91,6 +91,9 @@ import Testing
         }
     }
 
+    /// The founder of a space is an admin since there are roles.
+    private static let intended = [#"/3/role was ["writer"] and is ["admin"]"#]
+
     /// Asks everything again. A later version may answer more than was known, and never less, or otherwise.
     private static func compare(_ known: [Known], _ request: Requester, _ moment: String) async throws {
         for one in known {
@@ -99,7 +102,7 @@ import Testing
             if let hash = one.sha256 { #expect(Self.sha256(answer.body) == hash, "\(moment): GET \(one.path)") }
             guard let expected = one.answer, answer.status == one.status else { continue }
             let found = try JSONSerialization.jsonObject(with: Data(answer.body))
-            let differences = Self.differences(expected, found, at: "")
+            let differences = Self.differences(expected, found, at: "").filter { !Self.intended.contains($0) }
             #expect(differences.isEmpty, "\(moment): GET \(one.path): \(differences.joined(separator: "; "))")
         }
     }

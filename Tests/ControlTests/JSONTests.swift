@@ -113,4 +113,29 @@ import Testing
 
     @Test(arguments: ["2025-02-30T00:00:00.000Z", "2025-11-21 04:28:31.123Z", "2025-11-21T04:28:31Z", ""])
     func `other texts are not moments`(text: String) { #expect(Timestamp(text) == nil) }
+
+    @Test(arguments: [
+        "2025-11-21T04:28:31.123Z", "2025-11-21T05:28:31.123+01:00", "2025-11-20T22:58:31.123456789-05:30",
+    ])
+    func `a moment is read in every zone`(text: String) throws {
+        #expect(Timestamp(given: text)?.millisecondsSinceEpoch == 1_763_699_311_123)
+        let json = Array(#"{"until":"\#(text)"}"#.utf8)
+        let request = try JSONDecoding.value(InviteRequest.self, from: json, unknownKeys: .refuse)
+        #expect(request.until?.millisecondsSinceEpoch == 1_763_699_311_123)
+    }
+
+    @Test func `seconds and their parts may be left out`() {
+        #expect(Timestamp(given: "2025-11-21T04:28:31Z")?.millisecondsSinceEpoch == 1_763_699_311_000)
+        #expect(Timestamp(given: "2025-11-21T04:28:31.5Z")?.millisecondsSinceEpoch == 1_763_699_311_500)
+        #expect(Timestamp(given: "2025-11-21T04:28Z")?.millisecondsSinceEpoch == 1_763_699_280_000)
+    }
+
+    @Test(arguments: [
+        "", "Z", "2025-11-21", "2025-11-21T04:28:31", "2025-11-21T04:28:31+1:00", "2025-11-21T04:28:31+24:00",
+        "2025-11-21T04:28:31.Z", "2025-11-21T04:28:31,5Z", "2025-11-21T04:28:31.x5Z", "2025-02-30T00:00:00Z",
+        "2025-11-21 04:28:31Z", "2025-11-21T04:28:60Z", "2025-11-21T04:28:31.1234567891Z",
+    ])
+    func `a moment without a zone, or that is none, is not read`(text: String) {
+        #expect(Timestamp(given: text) == nil)
+    }
 }

@@ -85,7 +85,7 @@ import Testing
         try await road.withAgent { request, live async throws in
             let long = String(repeating: "x", count: 260)
             for body in [
-                #"{"role":"reader"}"#, #"{"role":"king"}"#, #"{"device":""}"#, "{\"device\":\"\(long)\"}",
+                #"{"role":"king"}"#, #"{"role":5}"#, #"{"device":""}"#, "{\"device\":\"\(long)\"}",
                 #"{"device":5}"#, "[]",
             ] {
                 let answer = try await request("POST", "/v1/pairing", headers: Self.lines, body: body)
@@ -145,6 +145,10 @@ import Testing
             (
                 .paired(device: "AAAA", name: "hall", role: .writer),
                 #"{"event":"paired","device":"AAAA","name":"hall","role":"writer"}"#
+            ),
+            (
+                .paired(device: "AAAA", name: "hall", role: .reader, joined: true),
+                #"{"event":"paired","device":"AAAA","name":"hall","role":"reader","joined":true}"#
             ),
             (
                 .failed(error),

@@ -227,7 +227,7 @@ import Testing
             #expect(try await request("POST", "/v1/join", body: ticket).code == "ticket_invalid", "of its own")
             try await road.with { joiner async throws in
                 let joined = try (try await joiner("POST", "/v1/join", body: ticket)).value(JoinResponse.self)
-                #expect(joined == JoinResponse(device: inviter.device, space: "home"))
+                #expect(joined == JoinResponse(device: inviter.device, space: "home", role: .writer))
             }
             // A device without open invitations says only that; this one has another.
             let open = try await request("POST", "/v1/invitations", body: #"{"role":"writer","expiresSeconds":60}"#)
@@ -237,7 +237,11 @@ import Testing
                 #expect(refusal.code == "ticket_used", "\(refusal.text)")
             }
             #expect(try await request("POST", "/v1/join", body: #"{"ticket":""}"#).code == "ticket_invalid")
-            for body in [#"{"expiresSeconds":0}"#, #"{"role":"king"}"#, #"{"role":"reader"}"#] {
+            for role in Role.allCases {
+                let answer = try await request("POST", "/v1/invitations", body: "{\"role\":\"\(role.rawValue)\"}")
+                #expect(try answer.value(InviteResponse.self).role == role)
+            }
+            for body in [#"{"expiresSeconds":0}"#, #"{"role":"king"}"#] {
                 #expect(try await request("POST", "/v1/invitations", body: body).code == "invalid_argument")
             }
         }

@@ -10,7 +10,7 @@ import Testing
 
     private func trusted(_ talk: Conversation) -> [DeviceID]? {
         talk.effects.lazy.compactMap { effect in
-            guard case .trust(let devices) = effect else { return nil }
+            guard case .trust(let devices, _) = effect else { return nil }
             return devices
         }.first
     }

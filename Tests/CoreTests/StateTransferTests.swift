@@ -215,6 +215,27 @@ struct StateTransferTests {
         #expect(states(talk) == [.discard])
     }
 
+    @Test func `a state with a statement that its author did not sign is not joined`() throws {
+        func closing(_ signer: Int, at place: Int) throws -> CloseReason? {
+            var author = Author(1)
+            var (talk, id, state) = try streaming(&author)
+            talk.hear(.state(.staged(state, isComplete: true)))
+            let dot = Dot(replica: ReplicaID(device: Conversation.devices[place].id, incarnation: 1), counter: 3)
+            let statement = TrustStatement(
+                .revocation(Conversation.devices[2].id, ends: [], wipes: false), by: .author, knows: VersionVector(),
+                at: dot, in: .home,
+                sign: Conversation.devices[signer].sign)
+            var trust = TrustTable()
+            trust.record(statement, at: dot, context: VersionVector())
+            talk.hear(.state(.reviewed(state, facts: [], tips: [], trust: trust)))
+            if talk.closed(id) == nil { #expect(states(talk) == [.join(state)]) }
+            return talk.closed(id)
+        }
+        #expect(try closing(1, at: 1) == nil)
+        #expect(try closing(1, at: 2) == .badState)
+        #expect(try closing(7, at: 7) == .badState, "a device that is no member")
+    }
+
     @Test func `a history that its author did not sign is not joined`() throws {
         var author = Author(1)
         var (talk, id, state) = try streaming(&author)
@@ -227,9 +248,10 @@ struct StateTransferTests {
                 named: VersionVector())
         }
         var forged = talk
-        forged.hear(.state(.reviewed(state, facts: [], tips: [tip([UInt8](repeating: 7, count: 64))])))
+        forged.hear(
+            .state(.reviewed(state, facts: [], tips: [tip([UInt8](repeating: 7, count: 64))], trust: TrustTable())))
         #expect(forged.closed(id) == .badState)
-        talk.hear(.state(.reviewed(state, facts: [], tips: [tip(segment.segment.signature)])))
+        talk.hear(.state(.reviewed(state, facts: [], tips: [tip(segment.segment.signature)], trust: TrustTable())))
         #expect(states(talk) == [.join(state)])
         // It is durable: now it is held, and said.
         let joined = JoinedState(

@@ -7,9 +7,15 @@ func stop() -> Never { exit(1) }
 /// The verbs of `ends-model roles`.
 struct RolesProbe {
     private let arguments: [String]
+    private let rules: Roles.Rules
     private let clock = ContinuousClock()
 
-    init(_ arguments: [String]) { self.arguments = arguments }
+    /// The first argument may be `agent`: the rules that the agent follows.
+    init(_ arguments: [String]) {
+        let isAgent = arguments.first == "agent"
+        rules = isAgent ? .agent : .standing
+        self.arguments = isAgent ? Array(arguments.dropFirst()) : arguments
+    }
 
     private func number(_ index: Int, _ fallback: Int) -> Int {
         index < arguments.count ? Int(arguments[index]) ?? fallback : fallback
@@ -55,7 +61,7 @@ struct RolesProbe {
 
     private func random(_ count: Int, _ seed: UInt64) -> Bool {
         let start = clock.now
-        let failures = Roles.search(.init(), from: seed, count: count) { done in
+        let failures = Roles.search(.init(rules: rules), from: seed, count: count) { done in
             print("  \(done) after \(clock.now - start)")
             fflush(nil)
         }
@@ -66,8 +72,11 @@ struct RolesProbe {
 
     private func every(_ depth: Int, from first: Int, isWide: Bool) -> Bool {
         let start = clock.now
-        let letters = isWide ? Roles.EveryHistory.wide : Roles.EveryHistory.plain
-        let histories = Roles.EveryHistory(rules: .standing, letters: letters)
+        let letters: [Roles.EveryHistory.Letter] =
+            if rules.isAgent { isWide ? Roles.EveryHistory.wideAgent : Roles.EveryHistory.agent } else {
+                isWide ? Roles.EveryHistory.wide : Roles.EveryHistory.plain
+            }
+        let histories = Roles.EveryHistory(rules: rules, letters: letters)
         let (counts, orders, failures) = Roles.searchEvery(histories, depth: depth, from: first) { done in
             print("  \(done) after \(clock.now - start)")
             fflush(nil)
@@ -108,8 +117,8 @@ struct RolesProbe {
 
     private func plants(_ count: Int) -> Bool {
         var isSound = true
-        for bug in Roles.PlantedBug.allCases where !bug.isOfFounding {
-            let found = Roles.search(.init(rules: .planted(bug)), from: 1, count: count, stopsAtFirst: true)
+        for bug in Roles.PlantedBug.inHistories(of: rules) {
+            let found = Roles.search(.init(rules: .planted(bug, in: rules)), from: 1, count: count, stopsAtFirst: true)
             print("\(bug): \(found.isEmpty ? "NOT FOUND" : "found by \(found.map(\.check)), seed \(found[0].seed)")")
             isSound = isSound && !found.isEmpty
         }

@@ -10,13 +10,14 @@ import EndsModel
 //     ends-model roles finality            every interleaving of a revocation's way through small meshes
 //     ends-model roles founding [N]        N meetings of foundings
 //     ends-model roles plants [N]          each planted bug must be found
+//     ends-model roles agent VERB …        random, every and plants by the simpler law that the agent follows
 var arguments = Array(CommandLine.arguments.dropFirst())
 let model = arguments.isEmpty ? "" : arguments.removeFirst()
 let isSound: Bool
 switch model {
 case "roles": isSound = RolesProbe(arguments).run()
 case _:
-    print("ends-model roles compare|random [N] [SEED]|every [N] [FROM] [wide]|finality|founding [N]|plants [N]")
+    print("ends-model roles [agent] compare|random [N] [SEED]|every [N] [FROM] [wide]|finality|founding [N]|plants [N]")
     isSound = false
 }
 if !isSound { stop() }

@@ -69,7 +69,7 @@ enum Permissions {
         (
             "lanyardd",
             "SyncAgent ControlServer ControlAPI ArgumentParser Foundation FoundationEssentials Glibc Logging NIOPosix "
-                + "ServiceLifecycle UnixSignals"
+                + "ServiceLifecycle Synchronization UnixSignals"
         ),
         // The world in one process: the code that ships, no technology.
         ("SyncSimulator", "SyncModel SyncCore SyncStore Crypto Synchronization"),

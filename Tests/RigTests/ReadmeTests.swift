@@ -75,6 +75,7 @@ extension RigSuites {
         /// Types the commands of blocks in their order, each on the device that the remark above it names.
         /// - Parameters:
         ///   - object: has the attachment that is meant by `7QXP`.
+        ///   - two: the device that is meant by `DEVICE`.
         ///   - check: is given the folder in which the commands were typed.
         private func play(
             _ lines: [String], with object: String, on one: Node, _ two: Node, check: (URL) throws -> Void
@@ -90,7 +91,7 @@ extension RigSuites {
                 if line.hasPrefix("# ") { isSecond = line.contains("On the second") }
                 // printf makes the files that commands read.
                 guard line.hasPrefix("lanyard ") || line.hasPrefix("printf ") else { continue }
-                var command = line
+                var command = line.replacingOccurrences(of: "DEVICE", with: two.name)
                 if command.contains("TICKET") {
                     command = command.replacingOccurrences(of: "TICKET", with: try one.ticket())
                     hasJoined = true

@@ -71,7 +71,7 @@ import Testing
         var members = MemberFacts()
         for entry in entries {
             switch entry.step {
-            case .member(let device): members.add(device, at: entry.dot)
+            case .member(let device): members.add(device, role: .writer, at: entry.dot)
             case .birth: _ = lives.bear(at: entry.origin, span: 1, wallMilliseconds: 0)
             case .edit(let life):
                 let isLate = entry == lateEdit

@@ -17,12 +17,12 @@ import Testing
     }
 
     @Test(arguments: 1...6) func `a world of two versions comes to rest`(seed: UInt64) {
-        let run = Simulation(seed: seed, mixesVersions: true)
+        let run = Simulation(seed: seed, kind: .mixed)
         #expect(run.failure == nil, "repeat it: lanyard-sim --seed \(seed) --mixed --trace")
     }
 
     @Test func `versions change no other option of a seed, and some worlds end with two of them`() {
-        let worlds = (1...100).map { WorldOptions(seed: $0, mixesVersions: true) }
+        let worlds = (1...100).map { WorldOptions(seed: $0, kind: .mixed) }
         for (seed, world) in zip(1..., worlds) {
             var other = world
             other.versions = nil
@@ -37,9 +37,9 @@ import Testing
     @Test func `a node that lacks what a later version requires is refused, and comes to the same once it is upgraded`()
     {
         let seeds = (1...200 as ClosedRange<UInt64>).filter {
-            WorldOptions(seed: $0, mixesVersions: true).versions?.required ?? 0 != 0
+            WorldOptions(seed: $0, kind: .mixed).versions?.required ?? 0 != 0
         }
-        let runs = seeds.prefix(4).map { Simulation(seed: $0, mixesVersions: true, tracing: true) }
+        let runs = seeds.prefix(4).map { Simulation(seed: $0, kind: .mixed, tracing: true) }
         #expect(runs.allSatisfy { $0.failure == nil })
         #expect(runs.contains { run in run.trace.contains { $0.contains("featureRequired") } })
     }

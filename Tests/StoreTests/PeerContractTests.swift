@@ -32,10 +32,11 @@ struct PeerContractTests {
     func `a ticket is kept and marked used`(kind: StoreKind) throws {
         let bed = StoreBed(kind)
         let store = try bed.open()
-        let fresh = TicketRecord(secret: [1, 2, 3], expiresMilliseconds: 100, usedBy: nil)
+        let fresh = TicketRecord(secret: [1, 2, 3], expiresMilliseconds: 100, role: .admin, until: 7, usedBy: nil)
         try store.save(fresh)
         try store.save(TicketRecord(secret: [4], expiresMilliseconds: 200, usedBy: nil))
-        let used = TicketRecord(secret: [1, 2, 3], expiresMilliseconds: 100, usedBy: TestDevice(2).id)
+        let used = TicketRecord(
+            secret: [1, 2, 3], expiresMilliseconds: 100, role: .admin, until: 7, usedBy: TestDevice(2).id)
         try store.save(used)
         bed.crash(store)
         #expect(

@@ -73,6 +73,11 @@ import Testing
         },
         .offer("an address without a port") { introduction, _ in introduction.addresses = ["192.0.2.9"] },
         .offer("an address with a line break") { introduction, _ in introduction.addresses = ["a\nb:1"] },
+        .offer("a grant without a role") { introduction, _ in introduction.grant = [] },
+        .offer("a grant of a role that is none") { introduction, _ in introduction.grant = [0x08, 4] },
+        .offer("a founder of 31 bytes") { introduction, _ in
+            introduction.grant = [0x08, 1] + CodesBytes.field(2, [UInt8](repeating: 1, count: 31))
+        },
         Fault("an empty frame", .emptyFrame) { _, _ in [0, 0, 0, 0] },
         Fault("a frame of a mebibyte", .oversizeFrame) { _, _ in [0, 0x10, 0, 0] },
         Fault("a large frame behind the offer", .oversizeFrame) { stranger, _ in

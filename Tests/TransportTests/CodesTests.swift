@@ -33,6 +33,23 @@ import Testing
         #expect(hall.node.events.all.isEmpty, "a pairing is no session")
     }
 
+    @Test func `each offer says what the other device becomes, and one of before says nothing`() async throws {
+        let founder = try await Node().device
+        for grant in [
+            MembershipGrant(role: .reader, founder: founder), MembershipGrant(role: .admin, founder: founder),
+            MembershipGrant(role: .writer, founder: nil),
+        ] {
+            let (attic, desk) = (try await CodesPeer("attic"), try await CodesPeer("desk", grant: grant))
+            _ = try await attic.dial(try await desk.open())
+            _ = try await attic.link(with: desk.device)
+            _ = try await desk.link(with: attic.device)
+            let (there, here) = (try #require(attic.offers.all.first), try #require(desk.offers.all.first))
+            #expect(there.device.grant == grant && here.device.grant == nil)
+            // The codes are over the offer with its grant.
+            #expect(try await there.side == desk.on { $1.ownSide })
+        }
+    }
+
     @Test func `messages arrive as they were sent, in order, behind the offer`() async throws {
         let (hall, desk) = (try await CodesPeer("hall"), try await CodesPeer("desk"))
         let number = try await desk.dial(try await hall.open())

@@ -22,6 +22,20 @@ import Testing
         #expect(try await inviter.node.on { $0.refusals.all.isEmpty })
     }
 
+    @Test(arguments: MemberFact.Role.allCases)
+    func `the joiner learns the role of its ticket, and the founder of the inviter`(role: MemberFact.Role) async throws
+    {
+        let (inviter, joiner) = (try await Pairer("hall"), try await Pairer("desk"))
+        let first = try await joiner.join(try await inviter.invite(as: role))
+        #expect(first.grant == MembershipGrant(role: role, founder: nil))
+        #expect(inviter.admitted.all.map(\.grant) == [nil], "a joiner makes nothing of the inviter")
+        // The founder is asked for at each answer.
+        inviter.founder.withLock { $0 = joiner.node.device }
+        let second = try await joiner.join(try await inviter.invite(as: role))
+        #expect(second.grant == MembershipGrant(role: role, founder: joiner.node.device))
+        #expect(joiner.admitted.all == [first, second])
+    }
+
     @Test func `the ticket's text is enough`() async throws {
         let (inviter, joiner) = (try await Pairer("hall"), try await Pairer("desk"))
         let text = try await inviter.invite().text
@@ -250,6 +264,7 @@ private final class Pairer: Sendable {
     let asked = History<DeviceID>()
     let clock = Mutex<Int64>(1_700_000_000_000)
     let isFailing = Mutex(false)
+    let founder = Mutex<DeviceID?>(nil)
     let onMet = Mutex<@Sendable (JoinedDevice) -> Void>({ _ in })
     let onAdmitting = Mutex<@Sendable () -> Void>({})
     private let gate = History<Bool>()
@@ -265,7 +280,7 @@ private final class Pairer: Sendable {
         try await node.on { transport in
             transport.inviter = TicketInviter(
                 identity: identity, store: MemoryTicketStore(), nowMilliseconds: { [weak self] in self?.now ?? 0 },
-                profile: { profile },
+                profile: { profile }, founder: { [weak self] in self?.founder.withLock(\.self) },
                 admit: { [weak self] device, _ in
                     self?.asked.append(device.deviceID)
                     _ = try await self?.gate.first("the gate to open") { $0.first }
@@ -285,9 +300,9 @@ private final class Pairer: Sendable {
         admitted.append(device)
     }
 
-    func invite() async throws -> Ticket {
+    func invite(as role: MemberFact.Role = .writer) async throws -> Ticket {
         let address = try await node.listen()
-        return try await node.on { $0.inviter!.issue(addresses: [address]) }
+        return try await node.on { $0.inviter!.issue(addresses: [address], role: role) }
     }
 
     func join(_ ticket: Ticket, alsoAt others: [HostPort] = []) async throws -> JoinedDevice {

@@ -52,4 +52,26 @@ import Testing
             #expect(!(try await client.output()).contains("\nReused, TLSv1.3"))
         }
     }
+
+    @Test func `a device that is removed does not come back by a session it kept`() async throws {
+        let (server, member) = (try await Node(), try await Node())
+        try await server.trust(member)
+        let address = try await server.listen()
+        let ticket = member.directory.path + "/session"
+        let key = member.directory.path + "/identity.pem"
+        let first = try OpenSSL.Client(address, ["-cert", key, "-key", key, "-sess_out", ticket])
+        let inbound = try await server.opened(.inbound)
+        try await server.events.first("the first frame to leave") { events in
+            events.contains(.written(inbound, Node.hello.count)) ? () : nil
+        }
+        try await server.on { $0.close(inbound) }
+        _ = try await first.output()
+        #expect(FileManager.default.fileExists(atPath: ticket), "without a session the test would show nothing")
+
+        try await server.trust()
+        let second = try OpenSSL.Client(address, ["-cert", key, "-key", key, "-sess_in", ticket])
+        try await server.expectTurnedAway(.notPaired)
+        #expect(!(try await second.output()).contains("\nReused, TLSv1.3"))
+        #expect(server.events.all.count { if case .opened = $0 { true } else { false } } == 1)
+    }
 }

@@ -3,6 +3,7 @@
 import unittest
 from contextlib import closing
 from dataclasses import dataclass
+from datetime import datetime, timezone
 
 from support import Agent, AgentTestCase, Todo, pair, together, until
 
@@ -29,6 +30,24 @@ class TwoAgentTests(AgentTestCase):
         self.assertTrue(self.home.wait(10, peers=1).in_step)
         self.assertFalse(self.home.wait(0.1, peers=2).in_step)
 
+    def test_a_ticket_gives_a_role_up_to_that_of_the_device(self) -> None:
+        for role in ("reader", "writer", "admin"):
+            self.assertEqual(self.home.invite(role=role).role, role)
+        self.assertEqual(self.home.invite().role, "writer")
+        self.assertCode("invalid_argument", lambda: self.home.invite(role="king"))
+        self.assertEqual(self.away.invite(role="reader", seconds=30).role, "reader")
+        self.assertCode("forbidden", lambda: self.away.invite(role="admin"))
+
+    def test_a_membership_may_end_by_itself(self) -> None:
+        self.assertIsNone(self.home.invite().until)
+        text = self.home.invite(until="2999-01-31T18:00:00+01:00").until
+        self.assertEqual(text, "2999-01-31T17:00:00.000Z")
+        moment = datetime(2999, 1, 31, 18, tzinfo=timezone.utc)
+        self.assertEqual(self.home.invite(until=moment).until, "2999-01-31T18:00:00.000Z")
+        self.assertCode("invalid_argument", lambda: self.home.invite(until=datetime(2001, 1, 31)))
+        self.assertCode("invalid_argument", lambda: self.home.invite(until="soon"))
+        self.assertEqual([device.until for device in self.home.devices()], [None, None])
+
     def test_the_log_of_trust_names_both_sides_of_the_pairing(self) -> None:
         together(self.home, self.away)
         ids = {self.home.status().device.id, self.away.status().device.id}
@@ -37,6 +56,15 @@ class TwoAgentTests(AgentTestCase):
         self.assertEqual({each.author for each in log}, ids)
         self.assertTrue(all(each.in_effect and each.known_since and each.reason is None for each in log))
         self.assertEqual([each.position for each in log], sorted(each.position for each in log))
+
+    def test_a_member_in_good_standing_has_no_void_work(self) -> None:
+        together(self.home, self.away)
+        away = self.away.status().device.id
+        page = self.home.void_work(away, limit=10)
+        self.assertEqual((page.device, page.entries, page.next, page.dropped), (away, [], None, False))
+        [refused] = self.home.accept(away, ["note/none"]).objects
+        self.assertEqual((refused.action, refused.code, refused.version), ("none", "not_found", None))
+        self.assertIn("note/none", str(refused.reason))
 
     def test_a_live_query_shows_what_the_other_writes(self) -> None:
         self.home.save(Todo("first"))
@@ -114,6 +142,55 @@ class TwoAgentTests(AgentTestCase):
         until(lambda: self.away.query(Ours).count() == 1, "the object is there")
         error = self.assertCode("type_mismatch", lambda: self.away.save(Theirs("y")))
         self.assertIn("The field text of typed is a text in the mesh and a register in Theirs", error.message)
+
+
+class RoleTests(AgentTestCase):
+    """The founder changes what another device may do, and lets it go."""
+
+    other: Agent
+    away: lanyard.Client
+
+    @classmethod
+    def setUpClass(cls) -> None:
+        super().setUpClass()
+        cls.other = Agent(cls)
+        cls.away = cls.other.connect()
+        pair(cls.home, cls.away)
+
+    def role(self, device: str) -> str:
+        return next(each.role for each in self.away.devices() if each.id == device)
+
+    def test_a_reader_writes_nothing_and_the_key_outranks_devices(self) -> None:
+        device, own = self.away.status().device.id, self.home.status().device.id
+        error = self.assertCode("forbidden", lambda: self.away.set_role(device, "admin"))
+        self.assertIn("Only admins change roles.", error.message)
+        self.assertEqual(self.home.set_role(device, "reader").role, "reader")
+        until(lambda: self.role(device) == "reader", "the other has heard of its role")
+        self.assertCode("read_only", lambda: self.away.save(Todo("no")))
+        self.assertFalse(self.home.recovery().exists)
+        key = self.home.new_recovery_key()
+        self.assertFalse(self.home.recovery().exists, "a key counts once it is set")
+        self.assertTrue(self.home.set_recovery_key(key).exists)
+        self.assertCode("already_exists", self.home.new_recovery_key)
+        until(lambda: self.away.recovery().exists, "the other knows the key")
+        wrong = key[:-1] + ("A" if key[-1] != "A" else "B")
+        mistyped = self.assertCode(
+            "invalid_argument", lambda: self.away.set_role(device, "writer", recovery_key=wrong)
+        )
+        self.assertNotIn(key[20:40], str(mistyped))
+        # The key speaks on any device, also on a reader's.
+        self.assertEqual(self.away.set_role(device, "writer", recovery_key=key).role, "writer")
+        self.away.save(Todo("yes"))
+        together(self.home, self.away)
+        gone = self.home.revoke(device)
+        self.assertEqual((gone.device, gone.heard, gone.waiting_for, gone.also_admitted), (device, [own], [], []))
+        [entry] = [each for each in self.home.devices() if each.id == device]
+        self.assertEqual((entry.state, entry.heard, entry.revoked_by), ("revoked", [own], own))
+        log = list(self.home.device_log())
+        self.assertEqual(
+            [each.action for each in log][-4:], ["roleGiven", "recoveryKeyMade", "readmitted", "revoked"]
+        )
+        self.assertEqual([each.by_recovery_key for each in log][-2:], [True, False])
 
 
 if __name__ == "__main__":

@@ -3,7 +3,7 @@ package enum BackupFormat {
     /// The version that is written; older ones are read.
     package static let version = 1
     /// The newest schema of the database that this program's agent opens. A test compares it with the store's.
-    package static let schemaVersion = 22
+    package static let schemaVersion = 25
 
     package static let header = "backup.json"
     package static let identity = "identity.pem"

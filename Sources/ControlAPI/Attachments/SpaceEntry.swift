@@ -47,12 +47,16 @@ extension FetchRule: Codable {
     }
 }
 
-/// The attachment policy of a space on this node: a row of `lanyard spaces`. Other nodes do not learn it.
+/// A space on this node, with its attachment policy there, which other nodes do not learn: a row of `lanyard spaces`.
 public struct SpaceEntry: Codable, Hashable, Sendable {
     /// The name of the space on this node.
     public var name: String
     /// The id that all nodes share.
     public var id: String
+    /// The number of its devices that are in, this one included.
+    public var members: Int
+    /// The role of this device; null if it was revoked.
+    public var role: Role?
     /// The attachments that this node fetches by itself.
     public var fetch: FetchRule
     /// The most bytes that attachments may take here; null: as many as the disk holds.
@@ -66,11 +70,13 @@ public struct SpaceEntry: Codable, Hashable, Sendable {
 
     /// All fields.
     public init(
-        name: String, id: String, fetch: FetchRule, quota: UInt64?, usedBytes: UInt64 = 0, attachments: Int = 0,
-        missing: Int = 0
+        name: String, id: String, members: Int = 1, role: Role? = nil, fetch: FetchRule, quota: UInt64?,
+        usedBytes: UInt64 = 0, attachments: Int = 0, missing: Int = 0
     ) {
         self.name = name
         self.id = id
+        self.members = members
+        self.role = role
         self.fetch = fetch
         self.quota = quota
         self.usedBytes = usedBytes

@@ -2,13 +2,16 @@
 public struct PairRequest: Codable, Equatable, Sendable {
     /// The device to pair with: its name, the beginning of its id (at least four digits), or `HOST:PORT`. Any when absent.
     public var device: String?
-    /// The rights that the other device gets; `writer` when absent.
+    /// The rights that the other device gets if it joins the space of this one; `writer` when absent.
     public var role: Role?
+    /// The time at which an admin's device revokes that device by itself; never when absent.
+    public var until: Timestamp?
 
     /// All fields.
-    public init(device: String? = nil, role: Role? = nil) {
+    public init(device: String? = nil, role: Role? = nil, until: Timestamp? = nil) {
         self.device = device
         self.role = role
+        self.until = until
     }
 }
 
@@ -78,7 +81,9 @@ public enum PairingLine: Equatable, Sendable {
     /// The typed code is right; the same is missing on the other device.
     case confirmed
     /// Both devices are members of one space. The last line.
-    case paired(device: String, name: String, role: Role)
+    ///
+    /// `role` is that of the device that joined: of this one if `joined`, of the other one if not.
+    case paired(device: String, name: String, role: Role, joined: Bool = false)
     /// The reason why nothing was paired. The last line.
     case failed(ControlError)
 }
@@ -102,7 +107,7 @@ public struct PairingPeer: Codable, Hashable, Sendable {
 
 extension PairingLine: Codable {
     private enum Key: String, CodingKey {
-        case event, expires, devices, code, peer, device, name, role, message, hint
+        case event, expires, devices, code, peer, device, name, role, joined, message, hint
     }
 
     /// Reads an object whose `event` is `waiting`, `devices`, `choose`, `code`, `confirmed`, `paired` or `failed`.
@@ -121,7 +126,8 @@ extension PairingLine: Codable {
             self = .paired(
                 device: try container.decode(String.self, forKey: .device),
                 name: try container.decode(String.self, forKey: .name),
-                role: try container.decode(Role.self, forKey: .role))
+                role: try container.decode(Role.self, forKey: .role),
+                joined: try container.decodeIfPresent(Bool.self, forKey: .joined) ?? false)
         case "failed":
             let code = ErrorCode(rawValue: try container.decode(String.self, forKey: .code)) ?? .internalFault
             self = .failed(
@@ -134,7 +140,7 @@ extension PairingLine: Codable {
         }
     }
 
-    /// Writes the same.
+    /// Writes the same; `joined` only if it is true.
     public func encode(to encoder: any Encoder) throws {
         var container = encoder.container(keyedBy: Key.self)
         switch self {
@@ -152,11 +158,12 @@ extension PairingLine: Codable {
             try container.encode(code, forKey: .code)
             try container.encode(peer, forKey: .peer)
         case .confirmed: try container.encode("confirmed", forKey: .event)
-        case .paired(let device, let name, let role):
+        case .paired(let device, let name, let role, let joined):
             try container.encode("paired", forKey: .event)
             try container.encode(device, forKey: .device)
             try container.encode(name, forKey: .name)
             try container.encode(role, forKey: .role)
+            if joined { try container.encode(true, forKey: .joined) }
         case .failed(let error):
             try container.encode("failed", forKey: .event)
             try container.encode(error.code.rawValue, forKey: .code)

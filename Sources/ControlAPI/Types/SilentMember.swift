@@ -22,19 +22,9 @@ package enum SilentMember {
                 code: "member_silent",
                 message: "\(name) has been silent for \(silence.partialValue / dayMilliseconds) days. "
                     + "What is deleted and edited meanwhile is kept for it.",
-                hint: "If it does not come back, retire it: lanyard devices retire \(word(name, member.shortID))")
+                hint:
+                    "If it does not come back, retire it: lanyard devices retire \(DeviceWord.typed(name, shortID: member.shortID))"
+            )
         }
-    }
-
-    /// A name that can be pasted into a shell as it is, else the short id.
-    private static func word(_ name: String, _ shortID: String) -> String {
-        let isPlain = name.utf8.allSatisfy { byte in
-            switch byte {
-            case 0x30...0x39, 0x41...0x5A, 0x61...0x7A, 0x2E, 0x5F: true
-            case 0x2D: !name.hasPrefix("-")
-            case _: false
-            }
-        }
-        return isPlain ? name : shortID
     }
 }

@@ -109,16 +109,19 @@ public struct StatusResponse: Codable, Equatable, Sendable {
         public var standings: [DeviceStanding]
         /// Objects and schemas with conflicts that a person should look at; 256 stands for more, too.
         public var conflicts: Int
+        /// The role of this device; null if it was revoked, and from an agent of a version before roles.
+        public var role: Role?
 
         /// All fields.
         public init(
             name: String, id: String, changes: Int = 0, objects: Int = 0, events: Int = 0, attachments: Int = 0,
             deletedObjects: Int = 0, versionVector: VersionVectorText = VersionVectorText([]), digest: String,
             incomplete: Int = 0, stable: Stable = Stable(), droppedChanges: Int = 0, inStep: Bool = true,
-            standings: [DeviceStanding] = [], conflicts: Int = 0
+            standings: [DeviceStanding] = [], conflicts: Int = 0, role: Role? = nil
         ) {
             self.droppedChanges = droppedChanges
             self.conflicts = conflicts
+            self.role = role
             self.name = name
             self.id = id
             self.changes = changes

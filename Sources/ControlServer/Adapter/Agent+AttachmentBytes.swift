@@ -17,6 +17,7 @@ extension Agent {
             guard let type = MediaType(text) else { throw .badMediaType }
             mediaType = type
         }
+        try await checkMayWrite()
         // What cannot be attached in the end is not sent first. That it is so then, too, the write sees to.
         let kept = try await reading { () throws(ControlError) -> KeptAttachment? in
             _ = try shownObject(draft.owner)

@@ -9,9 +9,9 @@ extension Agent {
             let (author, device) = (now.name(of: revocation.author), now.name(of: revocation.device))
             return StatusResponse.Warning(
                 code: "revocation_ignored",
-                message: "\(author) revoked \(device). Revocations have no effect yet; nothing changed.",
-                hint: "This version of Lanyard never writes one: look at \(author). "
-                    + "To keep it away from this device: lanyard devices block")
+                message: "\(author) revoked \(device) in the way of an old version, which has no effect.",
+                hint: "No released version of Lanyard writes it: look at \(author). "
+                    + "To revoke a device: lanyard devices revoke")
         }
         let flooding = journal.floodingDevices.map { device in
             StatusResponse.Warning(
@@ -27,6 +27,59 @@ extension Agent {
                     + "It is kept and passed on, and not shown here.",
                 hint: "Upgrade Lanyard on this device.")
         }
-        return ignored + flooding + later
+        return ignored + flooding + later + roleWarnings(now)
+    }
+
+    private func roleWarnings(_ now: AgentSnapshot) -> [StatusResponse.Warning] {
+        var warnings: [StatusResponse.Warning] = []
+        let others = now.otherFollowers
+        if !others.isEmpty {
+            let names = others.map { now.shownName(of: $0) }.joined(separator: ", ")
+            warnings.append(
+                .init(
+                    code: "two_founders",
+                    message: "\(names) came from another mesh and \(others.count == 1 ? "follows" : "follow") another "
+                        + "founder. No role can be changed meanwhile.",
+                    hint: "Let such a device go, remove its data folder, and pair it again: lanyard devices revoke "
+                        + now.typedWord(for: others[0])))
+        }
+        let admins = now.admins
+        if admins.count > 1, now.cuts.recoveryKey == nil {
+            let place = now.founder == now.own ? "" : now.founder.map { " on \(now.shownName(of: $0))" } ?? ""
+            warnings.append(
+                .init(
+                    code: "no_recovery_key",
+                    message:
+                        "\(admins.count) devices are admins, and there is no recovery key: each of them, stolen, can "
+                        + "revoke the others.",
+                    hint: "Make a key\(place) and keep it on paper: "
+                        + "lanyard recovery create"))
+        }
+        if now.cuts.hasOtherRecoveryKeys, let founder = now.founder {
+            warnings.append(
+                .init(
+                    code: "other_recovery_key",
+                    message:
+                        "\(now.shownName(of: founder)) named another recovery key later, which does not count: its disk "
+                        + "may be in other hands.",
+                    hint: "Look at that device. If it was stolen: lanyard devices revoke \(now.typedWord(for: founder))"
+                ))
+        }
+        return warnings
+    }
+
+    /// Returns the warning of a device that was revoked.
+    func revokedWarning(_ now: AgentSnapshot) async throws(ControlError) -> [StatusResponse.Warning] {
+        guard now.isRevoked else { return [] }
+        return [
+            .init(
+                code: "revoked",
+                message:
+                    "This device was revoked\(try await revocationText(now)). No other device has to do with it, and "
+                    + "nothing can be written here.",
+                hint:
+                    "If that is wrong, an admin can admit it again: lanyard devices role \(now.typedWord(for: now.own)) "
+                    + "writer")
+        ]
     }
 }

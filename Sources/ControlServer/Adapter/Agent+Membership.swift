@@ -6,44 +6,66 @@ import SyncStore
 import SyncTransport
 
 extension Agent {
-    /// Returns a ticket that lets one device in, once. Invariant: 1 <= `expiresSeconds` <= 86,400. Throws `read_only`.
-    package func invite(space: String, role: Role, expiresSeconds: Int) async throws(ControlError) -> InviteResponse {
+    /// Returns a ticket that lets one device in, once. Invariant: 1 <= `expiresSeconds` <= 86,400. Throws `forbidden` for a role
+    /// above the own, `read_only` on a reader, and `invalid_argument` for a time that is over.
+    ///
+    /// - Parameter until: the time at which the membership ends by itself.
+    package func invite(
+        space: String, role: Role, expiresSeconds: Int, until: Timestamp? = nil
+    ) async throws(ControlError) -> InviteResponse {
         try checkSpace(space)
-        guard role == .writer else {
-            throw ControlError(
-                .invalidArgument, "Only writers can be invited by this version.", hint: "Leave out --role.")
+        let end = until?.secondsSinceEpoch
+        let ticket = try await controlled {
+            try await invite(
+                role: MemberFact.Role(role), until: end, lifetimeMilliseconds: Int64(expiresSeconds) * 1_000)
         }
-        let ticket = try await controlled { try await invite(lifetimeMilliseconds: Int64(expiresSeconds) * 1_000) }
         return InviteResponse(
-            ticket: ticket.text, expires: Timestamp(millisecondsSinceEpoch: ticket.expiresAtMilliseconds))
+            ticket: ticket.text, expires: Timestamp(millisecondsSinceEpoch: ticket.expiresAtMilliseconds), role: role,
+            until: end.map(Timestamp.init(secondsSinceEpoch:)))
     }
 
     /// Joins the space of the device that made the ticket. Throws `ticket_invalid`, `ticket_expired`, `ticket_used`,
     /// `unreachable`, `version_mismatch`.
     package func join(ticket: String) async throws(ControlError) -> JoinResponse {
         let inviter = try await controlled { try await join(ticket) }
-        return JoinResponse(device: "\(inviter.deviceID)", space: Self.homeName)
+        return JoinResponse(
+            device: "\(inviter.deviceID)", space: Self.homeName, role: Role(inviter.grant?.role ?? .writer))
     }
 
     package func devices(space: String) async throws(ControlError) -> [DeviceEntry] {
         try checkSpace(space)
         let now = try await controlled { try await snapshot() }
-        let seen = lastSeen(now, try await stored { () throws(StoreError) in try store.addresses() })
+        let revocations = now.members.compactMap { member in
+            now.cuts.revocation(of: member.device).map { (device: member.device, dot: $0.dot) }
+        }
+        let (addresses, times, log) = try await stored { () throws(StoreError) in
+            var times: [DeviceID: Timestamp] = [:]
+            for (device, dot) in revocations { times[device] = try store.trustTimes(at: dot)?.written }
+            return (try store.addresses(), times, try store.logState())
+        }
+        let seen = lastSeen(now, addresses)
+        let revoked = Dictionary(revocations) { first, _ in first }
         return now.members.map { member in
             let peer = now.peers.first { $0.device == member.device }
             let admission = now.membership.admission(of: member.device)
+            let departure = now.departures.first { $0.device == member.device }
             return DeviceEntry(
                 id: "\(member.device)", name: now.memberName(of: member.device) ?? member.fact.name,
-                role: member.fact.role == .writer ? .writer : .reader, addedBy: admission.map { "\($0.author)" },
+                role: Role(now.role(of: member.device) ?? member.fact.role),
+                addedBy: admission.map { "\($0.author)" },
                 addedAt: admission.map { Timestamp(millisecondsSinceEpoch: $0.wallMilliseconds) },
                 lastSeen: seen[member.device].map(Timestamp.init(millisecondsSinceEpoch:)),
-                state: state(of: member.device, now, isConnected: peer?.state == .connected))
+                state: state(of: member.device, now, isConnected: peer?.state == .connected),
+                heard: departure.map { $0.heard.map { "\($0)" } },
+                waitingFor: departure.map { $0.waitingFor.map { "\($0)" } },
+                revokedBy: revoked[member.device].map { "\($0.replica.device)" }, revokedAt: times[member.device],
+                until: log.cuts.until(of: member.device, in: log.members).map(Timestamp.init(secondsSinceEpoch:)))
         }
     }
 
     private func state(of device: DeviceID, _ now: AgentSnapshot, isConnected: Bool) -> String {
         if device == now.own { return "this" }
-        if now.cuts.isRevoked(device) { return "revoked" }
+        if now.cuts.isBarred(device) { return "revoked" }
         if now.blocked.contains(device) { return "blocked" }
         if now.cuts.isAway(device) { return "retired" }
         return isConnected ? "connected" : "offline"

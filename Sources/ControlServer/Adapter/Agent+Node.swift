@@ -48,16 +48,17 @@ extension Agent {
                 versionVector: VersionVectorText(
                     now.stability.stable.entries.map { .init(replica: "\($0.replica)", next: $0.next) })),
             droppedChanges: Int(now.counts.droppedChanges),
-            inStep: incomplete == 0 && now.isInStepWithConnected && !now.isWritingAgain
+            inStep: !now.isRevoked && incomplete == 0 && now.isInStepWithConnected && !now.isWritingAgain
                 && standings.allSatisfy { $0.state == .inStep },
-            standings: standings, conflicts: conflicts)
+            standings: standings, conflicts: conflicts, role: now.role(of: now.own).map { Role($0) })
         let connected = now.peers.count { $0.state == .connected }
         return StatusResponse(
             device: .init(id: "\(device)", shortID: device.shortID, name: now.name), version: version,
             uptimeSeconds: now.uptimeSeconds, discovery: now.discoveryResponse, spaces: [home],
             peers: .init(connected: connected, discovered: now.foundByMDNS, paired: now.members.count - 1),
             store: storeResponse, transfers: transfers,
-            warnings: warnings(now) + SilentMember.warnings(heldBackBy, now: now.wallMilliseconds),
+            warnings: try await revokedWarning(now) + warnings(now)
+                + SilentMember.warnings(heldBackBy, now: now.wallMilliseconds),
             backups: backups.view.plan == nil ? nil : backupsResponse,
             addresses: addresses, logLevel: LogLevelResponse(logLevel))
     }
@@ -135,7 +136,7 @@ extension Agent {
                     code: "discovery_unavailable", message: "New devices are not found: \(trouble.message).",
                     hint: trouble.hint))
         }
-        if now.cuts.isAway(now.own) {
+        if now.cuts.isAway(now.own), !now.isRevoked {
             warnings.append(
                 .init(
                     code: "retired", message: "This device was retired while it was away; it is being admitted again.",
@@ -164,6 +165,7 @@ extension Agent {
                         "They must be more than those that are away. If the device that retired it is lost, retire it "
                         + "here, too: lanyard devices retire"))
         }
+        warnings += wipedWarnings(now)
         warnings += now.blocked.map { blockedWarning($0, now) }
         if case .refusing(let error) = storeHealth.condition {
             let reason = ControlError(agent: error, directory: configuration.dataDirectory)
@@ -230,7 +232,7 @@ extension Agent {
 
     private func blockedWarning(_ device: DeviceID, _ now: AgentSnapshot) -> StatusResponse.Warning {
         let others = now.members.map(\.device).filter {
-            $0 != now.own && !now.blocked.contains($0) && !now.cuts.isRevoked($0)
+            $0 != now.own && !now.blocked.contains($0) && !now.cuts.isBarred($0)
         }
         let ways = others.isEmpty ? "" : ", and what it writes can still come through " + names(of: others, now)
         return .init(

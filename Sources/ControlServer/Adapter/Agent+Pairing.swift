@@ -6,6 +6,10 @@ import SyncModel
 /// The device that a person wants to pair with, from the words of a request.
 package struct PairingWish: Sendable {
     let wish: PairingMachine.Wish
+    /// The role that the other device gets if it joins.
+    let role: Role
+    /// The time at which its membership ends by itself.
+    let until: Timestamp?
     var address: HostPort?
 
     /// A host name has at most 253 bytes, and a port six more with its colon.
@@ -13,10 +17,8 @@ package struct PairingWish: Sendable {
 
     /// Throws `invalid_argument`.
     package init(_ request: PairRequest) throws(ControlError) {
-        guard request.role ?? .writer == .writer else {
-            throw ControlError(
-                .invalidArgument, "Only writers can be paired by this version.", hint: "Leave out --role.")
-        }
+        role = request.role ?? .writer
+        until = request.until
         guard let word = request.device else {
             wish = .any
             return
@@ -46,13 +48,15 @@ extension Agent {
         throw ControlError(agent: AgentError.alreadyPairing, directory: "")
     }
 
-    /// Opens this device for a pairing, until it ends or `cancelPairing`. Throws `already_pairing`.
+    /// Opens this device for a pairing, until it ends or `cancelPairing`. Throws `already_pairing`, `forbidden` for a role above
+    /// the own, `read_only` on a reader, and `invalid_argument` for a time that is over.
     ///
     /// - Returns: the id of the pairing.
     package func openPairing(_ wish: PairingWish) async throws(ControlError) -> UInt64 {
         try await controlled {
             try await openPairing(
-                wish.wish, at: wish.address.map { Endpoint(host: $0.host, port: UInt16($0.port)) })
+                wish.wish, at: wish.address.map { Endpoint(host: $0.host, port: UInt16($0.port)) },
+                giving: MemberFact.Role(wish.role), until: wish.until?.secondsSinceEpoch)
         }
     }
 

@@ -91,7 +91,7 @@ extension Agent {
     }
 
     /// False for what keeps everything from being written: a full disk, an agent that stops.
-    private static func isOfOneObject(_ error: ControlError) -> Bool {
+    static func isOfOneObject(_ error: ControlError) -> Bool {
         switch error.code.exitCode {
         case .refused, .notFound, .usage: error.code != .readOnly && error.code != .catchingUp
         case .ok, .failed, .agentNotRunning, .timedOut:

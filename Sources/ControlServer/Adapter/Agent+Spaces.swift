@@ -31,7 +31,9 @@ extension Agent {
         let usage: BlobUsage
         do throws(BlobError) { usage = try await blobUsage() } catch { throw refusal(error) }
         return SpaceEntry(
-            name: Self.homeName, id: SpaceID.home.bytes.hexadecimal, fetch: FetchRule(policy), quota: quota,
+            name: Self.homeName, id: SpaceID.home.bytes.hexadecimal,
+            members: now.members.count { !now.cuts.isAway($0.device) && !now.cuts.isBarred($0.device) },
+            role: now.role(of: now.own).map { Role($0) }, fetch: FetchRule(policy), quota: quota,
             usedBytes: usage.claimedBytes, attachments: Int(now.counts.attachments), missing: Int(missing))
     }
 

@@ -6,10 +6,10 @@ import SyncStore
 
 // Whether all devices hold the same, and which does not.
 extension Agent {
-    /// Every other device of the space that was not retired. A device in step by the core's word may still lack changes that are
+    /// Every other device of the space that was not retired; none where this one was revoked. A device in step by the core's word may still lack changes that are
     /// open: the store counts those, too. To be called on a reading thread.
     func standings(_ now: AgentSnapshot) throws(ControlError) -> [DeviceStanding] {
-        guard !now.standings.isEmpty else { return [] }
+        guard !now.standings.isEmpty, !now.isRevoked else { return [] }
         let seen = lastSeen(now, try read { () throws(StoreError) in try store.addresses() })
         var standings: [DeviceStanding] = []
         for member in now.standings {
@@ -35,7 +35,7 @@ extension Agent {
 
     /// Returns when this node holds all that it should, no device that was not retired lacks anything of it and at least `peers` are
     /// connected, or with `inStep` false after `timeoutMilliseconds`. It looks again after every
-    /// change, and at the end of the time.
+    /// change, and at the end of the time. Throws `read_only` where this device was revoked.
     ///
     /// - Parameter connectedOnly: devices without a session do not count.
     package func wait(
@@ -48,6 +48,7 @@ extension Agent {
         while true {
             let (peerVersion, eventVersion) = (peerSignal.version, eventSignal.version)
             let now = try await controlled { try await snapshot() }
+            if now.isRevoked { throw try await mayNotWrite(now, "it gets and sends nothing") }
             let isOver = clock.now >= deadline || eventSignal.isFinished
             let isLevel =
                 now.isInStepWithConnected && !now.isWritingAgain

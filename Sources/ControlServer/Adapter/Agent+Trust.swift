@@ -44,8 +44,8 @@ extension TrustEntry {
             author: "\(fact.author)", authorName: now.memberName(of: fact.author),
             action: Self.action(record, judgement), device: "\(fact.device)",
             deviceName: now.memberName(of: fact.device) ?? fact.admission?.name,
-            role: fact.admission.map { $0.role == .writer ? .writer : .reader }, inEffect: reason == nil,
-            reason: reason?.rawValue)
+            role: (fact.admission?.role ?? fact.statement?.role).map { Role($0) },
+            byRecoveryKey: fact.statement?.isRecovery ?? false, inEffect: reason == nil, reason: reason?.rawValue)
     }
 
     private static func action(_ record: TrustRecord, _ judgement: TrustRecord.Judgement) -> String {
@@ -57,6 +57,9 @@ extension TrustEntry {
         case .revocation: return "revoked"
         case .block: return "blocked"
         case .unblock: return "unblocked"
+        case .role: return "roleGiven"
+        case .readmission: return "readmitted"
+        case .recoveryKey: return "recoveryKeyMade"
         }
     }
 }

@@ -48,11 +48,53 @@ extension Agent {
         return response
     }
 
-    /// Commits one group of writes, and gives the agent's errors their codes.
+    /// Commits one group of writes, and gives the agent's errors their codes. Every write of an application passes here: that
+    /// of a reader, and of a device that was revoked, is refused with `read_only`.
     func commit(_ writes: [LocalWrite]) async throws(ControlError) -> [Result<WriteOutcome, WriteRefusal>] {
-        do { return try await write(writes) } catch {
+        let outcomes: [Result<WriteOutcome, WriteRefusal>]
+        do { outcomes = try await write(writes) } catch StoreError.retired {
+            throw try await mayNotWrite(try await controlled { try await snapshot() })
+        } catch {
             throw ControlError(agent: error, directory: configuration.dataDirectory)
         }
+        // A role is one of the device: it refuses all of a commit alike.
+        guard case .failure(let refusal)? = outcomes.first, refusal.reason == .readOnly else { return outcomes }
+        throw try await mayNotWrite(try await controlled { try await snapshot() })
+    }
+
+    /// Throws what `commit` would for any write, before bytes are sent that would be of no use.
+    func checkMayWrite() async throws(ControlError) {
+        let cuts = try await stored { () throws(StoreError) in try store.logState().cuts }
+        guard cuts.isBarred(device) || cuts.verdicts?.roles[device] == .reader else { return }
+        throw try await mayNotWrite(try await controlled { try await snapshot() })
+    }
+
+    /// Returns the reason why this device writes nothing: it was revoked, it is a reader, or it was retired.
+    ///
+    /// - Parameter rest: ends the sentence of a device that was revoked.
+    func mayNotWrite(
+        _ now: AgentSnapshot, _ rest: String = "nothing was written"
+    ) async throws(ControlError) -> ControlError {
+        let word = now.typedWord(for: now.own)
+        if now.isRevoked {
+            return ControlError(
+                .readOnly, "This device was revoked\(try await revocationText(now)); \(rest).",
+                hint: "An admin can admit it again: lanyard devices role \(word) writer")
+        }
+        if now.role(of: now.own) == .reader {
+            return ControlError(
+                .readOnly, "This device is a reader here; nothing was written.",
+                hint: "An admin can change that: lanyard devices role \(word) writer")
+        }
+        return ControlError(agent: StoreError.retired, directory: configuration.dataDirectory)
+    }
+
+    /// Returns ` by NAME, TIME`, as far as that is known.
+    func revocationText(_ now: AgentSnapshot) async throws(ControlError) -> String {
+        guard let placed = now.revocation else { return "" }
+        let author = placed.statement.isRecovery ? "the recovery key" : now.shownName(of: placed.dot.replica.device)
+        let clock = TimeText(now: Timestamp(millisecondsSinceEpoch: now.wallMilliseconds))
+        return " by \(author)" + (try await statedAt(placed.dot).map { ", \(clock.age($0))" } ?? "")
     }
 
     /// Returns the remembered outcome of the request's key; nil for a new one.

@@ -1,5 +1,6 @@
 import ControlAPI
 import SyncAgent
+import SyncModel
 import SyncStore
 import SyncTransport
 
@@ -18,15 +19,28 @@ extension ControlError {
         case AgentError.blocked(let device):
             let blocked = AgentError.blocked(device)
             self.init(.forbidden, blocked.message, hint: blocked.hint)
+        case AgentError.revoked(let device):
+            let refused = AgentError.revoked(device)
+            self.init(.forbidden, Self.sentence(refused.message), hint: Self.sentence(refused.hint))
         case AgentError.alreadyPairing:
             self.init(
                 .alreadyPairing, "A pairing runs on this device already.",
                 hint: "Finish it, or stop it with Ctrl-C where `lanyard pair` was typed.")
+        case AgentError.roleTooGreat(let role, let own):
+            let refused = AgentError.roleTooGreat(role, own: own)
+            self.init(
+                own == .reader ? .readOnly : .forbidden, Self.sentence(refused.message),
+                hint: Self.sentence(refused.hint))
+        case AgentError.untilPassed:
+            let passed = AgentError.untilPassed
+            self.init(.invalidArgument, Self.sentence(passed.message), hint: Self.sentence(passed.hint))
         case AgentError.upgrading: self = .upgrading(nil)
         case let error as AgentError: self.init(.stopping, error.message, hint: error.hint)
         default: self.init(.internalFault, "The agent met an error: \(error).", hint: "See `lanyard logs`.")
         }
     }
+
+    private static func sentence(_ text: String) -> String { text.prefix(1).uppercased() + text.dropFirst() + "." }
 
     private init(join error: JoinError) {
         let code: ErrorCode =

@@ -150,7 +150,9 @@ extension ControlError {
         case .invalidName(let name):
             self.init(.invalidName, "\"\(name)\" is no valid name.", hint: "Use 1 to 128 bytes without / or controls.")
         case .readOnly:
-            self.init(.readOnly, "This device may only read.", hint: "Make it a writer: lanyard devices role ID writer")
+            self.init(
+                .readOnly, "This device is a reader here; nothing was written.",
+                hint: "An admin can change that: lanyard devices role NAME writer")
         case .unknownType(let field, let name):
             self.init(
                 .schemaInvalid, "The field \"\(field)\" has the unknown type \"\(name)\".",

@@ -41,7 +41,11 @@ struct PairingLines {
         }
         switch view.outcome {
         case nil: break
-        case .paired(let peer): lines.append(.paired(device: "\(peer.device)", name: peer.name, role: .writer))
+        case .paired(let peer):
+            lines.append(
+                .paired(
+                    device: "\(peer.device)", name: peer.name, role: Role(view.membership?.role ?? .writer),
+                    joined: view.membership?.isOwn ?? false))
         case .some(let outcome): lines.append(.failed(ControlError(pairing: outcome, isConfirmed: view.isConfirmed)))
         }
         return lines
@@ -91,7 +95,7 @@ extension ControlError {
         case .endedThere(let peer, .notAdmitted):
             self.init(
                 .pairingEnded, "\(peer.spoken) could not write this device down. It is paired on this one only.",
-                hint: "See `lanyard doctor` there. " + again)
+                hint: "If this device was revoked, pair it with an admin's. Else see `lanyard doctor` there. " + again)
         case .endedThere(let peer, .choseAnother), .endedThere(let peer, .other):
             self.init(.pairingEnded, "\(peer.spoken) ended the pairing. \(rest)", hint: hint)
         case .connectionLost(let peer):

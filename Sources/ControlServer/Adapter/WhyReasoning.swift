@@ -48,8 +48,8 @@ struct WhyReasoning {
         var faults = nodeFaults(isConnected: target?.state == .connected)
         if let object, let fault = fault(of: object.name, object.finding) { faults.append(fault) }
         let peers = target.map { [$0] } ?? now.peers
-        // That a device is kept away on purpose is no fault of the node's.
-        for peer in peers where target != nil || !peer.isBlocked {
+        // That a device is kept away on purpose is no fault of the node's; and one that was revoked itself is kept away by all.
+        for peer in peers where target != nil || !(peer.isBlocked || isBarred(peer) || now.isRevoked) {
             if let fault = fault(of: peer) { faults.append(fault) }
         }
         if target == nil, now.members.count < 2, !now.peers.contains(where: { $0.lastFailure != nil }) {
@@ -156,6 +156,17 @@ struct WhyReasoning {
         if case .unavailable(let trouble) = now.discovery, !isConnected {
             faults.append(Fault(link: .discovery, detail: trouble.message, hint: trouble.hint))
         }
+        if now.isRevoked {
+            let author = now.revocation.map { revocation in
+                let device = revocation.dot.replica.device
+                return revocation.statement.isRecovery ? " by the recovery key" : " by \(now.shownName(of: device))"
+            }
+            faults.append(
+                Fault(
+                    link: .pairing, detail: "this device was revoked\(author ?? "")",
+                    hint: "If that is wrong, an admin can admit it again: lanyard devices role "
+                        + "\(now.typedWord(for: now.own)) writer"))
+        }
         for (device, skew) in clockSkews.sorted(by: { $0.key < $1.key })
         where abs(skew) > AgentJournal.toleratedSkewMilliseconds {
             faults.append(
@@ -193,6 +204,8 @@ struct WhyReasoning {
 
     // MARK: One peer
 
+    private func isBarred(_ peer: PeerView) -> Bool { peer.device.map { now.cuts.isBarred($0) } ?? false }
+
     private func fault(of peer: PeerView) -> Fault? {
         let label = peer.device == nil ? peer.endpoint.map { Agent.text($0) } ?? "?" : peer.name
         if peer.isBlocked, let device = peer.device {
@@ -200,6 +213,13 @@ struct WhyReasoning {
                 link: .pairing, detail: "\(label) (\(device.shortID)) is blocked on this device",
                 hint: "What it writes can still come through other devices. "
                     + "To end it: lanyard devices unblock \(device)")
+        }
+        if isBarred(peer), let device = peer.device {
+            return Fault(
+                link: .pairing, detail: "\(label) (\(device.shortID)) was revoked",
+                hint:
+                    "To admit it again, on an admin's device: lanyard devices role \(now.typedWord(for: device)) writer"
+            )
         }
         if peer.state == .connected { return lag(of: peer, label) }
         guard let code = peer.lastFailure else {

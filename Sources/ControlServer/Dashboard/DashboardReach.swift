@@ -19,7 +19,7 @@ package enum DashboardReach {
         // What a person decides.
         "POST /v1/spaces/{space}/collections/{collection}/objects/{id}/resolve",
         "POST /v1/spaces/{space}/devices/{device}/retirement", "PUT /v1/spaces/{space}/devices/{device}/block",
-        "DELETE /v1/spaces/{space}/devices/{device}/block",
+        "DELETE /v1/spaces/{space}/devices/{device}/block", "POST /v1/spaces/{space}/devices/{device}/revocation",
         "POST /v1/spaces/{space}/attachments/{attachment}/fetch",
         // Both sides of a pairing need a person at each device, who compares digits.
         "POST /v1/pairing", "PUT /v1/pairing/device", "PUT /v1/pairing/code",

@@ -20,7 +20,8 @@ struct MembershipRoutes: Sendable {
                         hint: "Leave the time out for 10 minutes.")
                 }
                 return .json(
-                    try await agent.invite(space: space, role: body.role ?? .writer, expiresSeconds: expiresSeconds))
+                    try await agent.invite(
+                        space: space, role: body.role ?? .writer, expiresSeconds: expiresSeconds, until: body.until))
             },
             Route(.post, "/v1/join") { [agent] request throws(ControlError) in
                 .json(try await agent.join(ticket: try await request.body(JoinRequest.self).ticket))
@@ -40,6 +41,22 @@ struct MembershipRoutes: Sendable {
                 return .json(
                     try await request.once { () throws(ControlError) in
                         try await agent.retire(space: space, device: device)
+                    })
+            },
+            Route(.put, "/v1/spaces/{space}/devices/{device}/role") { [agent] request throws(ControlError) in
+                let (space, device) = (try request.name(.space), request.parameters["device"] ?? "")
+                let body = try await request.body(RoleRequest.self)
+                return .json(
+                    try await request.once { () throws(ControlError) in
+                        try await agent.setRole(space: space, device: device, body)
+                    })
+            },
+            Route(.post, "/v1/spaces/{space}/devices/{device}/revocation") { [agent] request throws(ControlError) in
+                let (space, device) = (try request.name(.space), request.parameters["device"] ?? "")
+                let body = try await request.body(RevocationRequest.self)
+                return .json(
+                    try await request.once { () throws(ControlError) in
+                        try await agent.revoke(space: space, device: device, body)
                     })
             },
             Route(.put, "/v1/spaces/{space}/devices/{device}/block") { [agent] request throws(ControlError) in

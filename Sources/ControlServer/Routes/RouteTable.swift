@@ -56,7 +56,9 @@ package struct RouteTable: Sendable {
     package init(agent: Agent, dashboard: DashboardAccess? = nil) {
         routes =
             HealthRoutes(agent: agent).routes + NodeRoutes(agent: agent).routes + PeerRoutes(agent: agent).routes
-            + MembershipRoutes(agent: agent).routes + EventRoutes(agent: agent).routes
+            + MembershipRoutes(agent: agent).routes + RecoveryRoutes(agent: agent).routes
+            + ReviewRoutes(agent: agent).routes
+            + EventRoutes(agent: agent).routes
             + ConsumerRoutes(agent: agent).routes + ObjectRoutes(agent: agent).routes
             + ObjectListRoutes(agent: agent).routes + LiveRoutes(agent: agent).routes
             + TextRoutes(agent: agent).routes + PairingRoutes(agent: agent).routes

@@ -17,16 +17,25 @@ final class CodesDriver {
         var machine: PairingMachine
         let links: PairingLinks
         let address: HostPort?
+        /// The role that this device gives its guest.
+        let role: MemberFact.Role
+        /// The end of the guest's membership.
+        let until: UInt64?
         var timer: DeadlineTimer
         var redial: RepeatedTask?
         var dials: [Target: Dial] = [:]
         /// The devices behind links, from their offers on.
         var offers: [UInt64: PairingLinks.Offer] = [:]
 
-        init(machine: PairingMachine, links: PairingLinks, address: HostPort?, timer: DeadlineTimer) {
+        init(
+            machine: PairingMachine, links: PairingLinks, address: HostPort?, role: MemberFact.Role,
+            until: UInt64?, timer: DeadlineTimer
+        ) {
             self.machine = machine
             self.links = links
             self.address = address
+            self.role = role
+            self.until = until
             self.timer = timer
         }
     }
@@ -82,20 +91,27 @@ final class CodesDriver {
     /// - Parameters:
     ///   - wish: the device that the person named.
     ///   - address: the address that the person named.
+    ///   - role: the role of the other device, if it joins the space of this one.
+    ///   - until: the end of its membership.
     /// - Returns: the id of the pairing.
-    /// - Throws: `AgentError.alreadyPairing`.
-    func open(_ wish: PairingMachine.Wish, at address: HostPort?) throws -> UInt64 {
+    /// - Throws: `AgentError.alreadyPairing`, `roleTooGreat` and `untilPassed`.
+    func open(
+        _ wish: PairingMachine.Wish, at address: HostPort?, giving role: MemberFact.Role, until: UInt64?
+    ) throws -> UInt64 {
         guard running == nil else { throw AgentError.alreadyPairing }
+        try loop.checkAdmission(as: role, until: until)
         let rules = PairingMachine.Rules()
         let memberCount = UInt64(loop.core.membership.members.count)
         let links = PairingLinks(
             transport: loop.transport, profile: profile(), memberCount: memberCount,
+            grant: MembershipGrant(role: role, founder: loop.founder),
             lifetime: .nanoseconds(rules.lifetime.nanoseconds + rules.admission.nanoseconds),
             isRefused: { [weak loop] in loop?.core.isBlocked($0) ?? true })
         let machine = PairingMachine(
             own: links.ownSide, memberCount: memberCount, wish: wish, rules: rules, now: loop.now)
         let pairing = Pairing(
-            machine: machine, links: links, address: address, timer: DeadlineTimer(eventLoop: loop.eventLoop))
+            machine: machine, links: links, address: address, role: role, until: until,
+            timer: DeadlineTimer(eventLoop: loop.eventLoop))
         running = pairing
         viewBefore = view
         lastID += 1
@@ -207,9 +223,17 @@ final class CodesDriver {
         else {
             return step(pairing, .admitted(isDone: false))
         }
+        // The role of this device may have become a lesser one since the pairing began, and the time may be over.
+        if !isHost, (try? loop.checkAdmission(of: peer.device, as: pairing.role, until: pairing.until)) == nil {
+            return step(pairing, .admitted(isDone: false))
+        }
         view?.joined = device
+        view?.membership = PairingView.Membership(
+            role: isHost ? device.grant?.role ?? .writer : pairing.role, isOwn: isHost)
         let driver = NIOLoopBound((self, pairing), eventLoop: loop.eventLoop)
-        members.admit(device, isHost: isHost).whenComplete { result in
+        let admitted =
+            isHost ? members.admitHost(device) : members.admit(device, as: pairing.role, until: pairing.until)
+        admitted.whenComplete { result in
             let (driver, pairing) = driver.value
             if case .failure(let error) = result {
                 driver.loop.logger.error(

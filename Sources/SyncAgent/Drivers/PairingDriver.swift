@@ -31,6 +31,7 @@ final class PairingDriver {
         let eventLoop = loop.eventLoop
         loop.transport.inviter = TicketInviter(
             identity: identity, store: tickets, nowMilliseconds: { WallClock.milliseconds }, profile: profile,
+            founder: { driver.value.loop.founder },
             admit: { device, ticket in
                 try await eventLoop.flatSubmit { driver.value.admit(device, with: ticket) }.get()
             },
@@ -38,12 +39,24 @@ final class PairingDriver {
     }
 
     /// A new ticket, durable before it is shown: a restart of the agent does not make it void.
-    func invite(lifetimeMilliseconds: Int64) -> EventLoopFuture<Ticket> {
+    ///
+    /// - Parameters:
+    ///   - role: the role of the device that joins with it.
+    ///   - until: the end of its membership. The ticket is good for no longer.
+    /// - Throws: also `AgentError.roleTooGreat` and `untilPassed`.
+    func invite(role: MemberFact.Role, until: UInt64?, lifetimeMilliseconds: Int64) -> EventLoopFuture<Ticket> {
+        do throws(AgentError) { try loop.checkAdmission(as: role, until: until) } catch {
+            return loop.eventLoop.makeFailedFuture(error)
+        }
         guard let inviter = loop.transport.inviter else {
             return loop.eventLoop.makeFailedFuture(StoreError.closed)
         }
-        let ticket = inviter.issue(addresses: profile().addresses, lifetimeMilliseconds: lifetimeMilliseconds)
-        let record = TicketRecord(secret: ticket.secret, expiresMilliseconds: ticket.expiresAtMilliseconds, usedBy: nil)
+        let ticket = inviter.issue(
+            addresses: profile().addresses, role: role, until: until,
+            lifetimeMilliseconds: lifetimeMilliseconds)
+        let record = TicketRecord(
+            secret: ticket.secret, expiresMilliseconds: ticket.expiresAtMilliseconds, role: role, until: until,
+            usedBy: nil)
         return loop.store.write { store throws(StoreError) in try store.save(record) }.map { ticket }
     }
 
@@ -59,7 +72,7 @@ final class PairingDriver {
             ticket, alsoAt: others, as: profile(), nowMilliseconds: WallClock.milliseconds
         ) { [self] inviter in
             let driver = NIOLoopBound(self, eventLoop: loop.eventLoop)
-            return admit(inviter, isHost: true).map { driver.value.dial(inviter) }
+            return admitHost(inviter).map { driver.value.dial(inviter) }
         }
     }
 
@@ -77,21 +90,51 @@ final class PairingDriver {
         guard !loop.core.isBlocked(device.deviceID) else {
             return loop.eventLoop.makeFailedFuture(AgentError.blocked(device.deviceID))
         }
+        // The role of this device may have become a lesser one since it made the ticket.
+        do throws(AgentError) {
+            try loop.checkAdmission(of: device.deviceID, as: ticket.role, until: ticket.until)
+            // The ticket that it joined with says nothing of what happened since.
+            if ticket.usedBy != nil, loop.core.cuts.isRevoked(device.deviceID) { throw .revoked(device.deviceID) }
+        } catch {
+            return loop.eventLoop.makeFailedFuture(error)
+        }
         let record = TicketRecord(
-            secret: ticket.secret, expiresMilliseconds: ticket.expiresAtMilliseconds, usedBy: device.deviceID)
+            secret: ticket.secret, expiresMilliseconds: ticket.expiresAtMilliseconds, role: ticket.role,
+            until: ticket.until, usedBy: device.deviceID)
         let driver = NIOLoopBound(self, eventLoop: loop.eventLoop)
         return loop.store.write { store throws(StoreError) in try store.save(record) }
-            .flatMap { driver.value.admit(device) }
+            .flatMap { driver.value.admit(device, as: ticket.role, until: ticket.until) }
     }
 
-    /// Makes the device a member. Idempotent.
-    func admit(_ device: JoinedDevice, isHost: Bool = false) -> EventLoopFuture<Void> {
-        let fact = device.memberFact(role: .writer, isHost: isHost)
-        guard loop.core.membership[device.deviceID]?.fact != fact else {
+    /// Makes a guest a member with this role. Idempotent. One that was revoked is admitted again where this device is an admin: a
+    /// member fact alone undoes no revocation. The fact comes behind: a re-admission speaks over each end that it knows.
+    func admit(_ guest: JoinedDevice, as role: MemberFact.Role, until: UInt64?) -> EventLoopFuture<Void> {
+        let fact = guest.memberFact(role: role, founder: loop.founder, until: until)
+        guard loop.core.cuts.isRevoked(guest.deviceID) else { return write(fact) }
+        return commit([
+            .trust(TrustOrder(.readmission(guest.deviceID, role))), .operations([.addMember(fact)]),
+        ])
+    }
+
+    /// Makes the host a member through which this device joins. The store adopts the host's founder, unless it follows one or has
+    /// members (`LogState.adoptFounder`). The host has its role by the facts of its space, and this one does not lower it. Idempotent.
+    func admitHost(_ host: JoinedDevice) -> EventLoopFuture<Void> {
+        let founder = loop.adoptedFounder ?? host.grant?.founder
+        return write(host.memberFact(role: .writer, isHost: true, founder: founder))
+    }
+
+    private func write(_ fact: MemberFact) -> EventLoopFuture<Void> {
+        guard loop.core.membership[fact.device]?.fact != fact else {
             return loop.eventLoop.makeSucceededVoidFuture()
         }
+        return commit([.operations([.addMember(fact)])])
+    }
+
+    private func commit(_ writes: [LocalWrite]) -> EventLoopFuture<Void> {
         let made = loop.eventLoop.makePromise(of: Void.self)
-        made.completeWithTask { [writer] in _ = try await writer.write([.operations([.addMember(fact)])]) }
+        made.completeWithTask { [writer] in
+            for case .failure(let refusal) in try await writer.write(writes) { throw refusal.reason }
+        }
         return made.futureResult
     }
 

@@ -24,6 +24,13 @@ package struct PairingView: Sendable, Equatable {
         package let isMember: Bool
     }
 
+    /// The membership that the host of the pairing gave its guest.
+    package struct Membership: Sendable, Equatable {
+        package let role: MemberFact.Role
+        /// True if this device is the guest.
+        package let isOwn: Bool
+    }
+
     /// Counts the pairings of this run of the agent.
     package let id: UInt64
     /// Wall clock.
@@ -40,6 +47,8 @@ package struct PairingView: Sendable, Equatable {
     package var outcome: PairingOutcome?
     /// The other device, once it is admitted.
     var joined: JoinedDevice?
+    /// The membership that the pairing gave; set with `joined`.
+    package var membership: Membership?
 
     init(id: UInt64, expiresMilliseconds: Int64) {
         self.id = id

@@ -51,8 +51,8 @@ final class StateDriver {
             write(id) { _ throws(StoreError) in .lookedUp(id, try store.areStaged(announcements)) }
         case .review(let id):
             write(id) { _ throws(StoreError) in
-                let (facts, tips) = try store.stagedHistories()
-                return .reviewed(id, facts: facts, tips: tips)
+                let (facts, tips, trust) = try store.stagedHistories()
+                return .reviewed(id, facts: facts, tips: tips, trust: trust)
             }
         case .join(let id): join(id)
         case .discard:

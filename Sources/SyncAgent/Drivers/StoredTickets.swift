@@ -17,7 +17,8 @@ final class StoredTickets: TicketStore {
             records.map { record in
                 IssuedTicket(
                     id: TicketID(secret: record.secret), secret: record.secret,
-                    expiresAtMilliseconds: record.expiresMilliseconds, role: .writer, usedBy: record.usedBy)
+                    expiresAtMilliseconds: record.expiresMilliseconds, role: record.role, until: record.until,
+                    usedBy: record.usedBy)
             })
     }
 
@@ -60,7 +61,8 @@ final class StoredTickets: TicketStore {
         for ticket in ended {
             save(
                 TicketRecord(
-                    secret: ticket.secret, expiresMilliseconds: ticket.expiresAtMilliseconds, usedBy: ticket.usedBy))
+                    secret: ticket.secret, expiresMilliseconds: ticket.expiresAtMilliseconds, role: ticket.role,
+                    until: ticket.until, usedBy: ticket.usedBy))
         }
     }
 }

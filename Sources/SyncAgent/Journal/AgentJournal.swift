@@ -26,6 +26,8 @@ package final class AgentJournal: Sendable {
         var flooding: Set<DeviceID> = []
         /// The ignored revocations by author: members, so there are not many.
         var ignoredRevocations: [DeviceID: IgnoredRevocation] = [:]
+        /// The statement that revoked this device, as a member told it.
+        var ownRevocation: Dot?
         /// Devices that wrote what this version does not know.
         var later: Set<DeviceID> = []
         /// The time at which each device's session last came up or ended: see `lastSeen`.
@@ -91,6 +93,8 @@ package final class AgentJournal: Sendable {
     package var ignoredRevocations: [IgnoredRevocation] {
         state.withLock { $0.ignoredRevocations.values.sorted { $0.author < $1.author } }
     }
+    /// The statement that revoked this device, as a member told it in this run.
+    var ownRevocation: Dot? { state.withLock(\.ownRevocation) }
     /// The devices of which operations of a later version came in this run.
     package var laterAuthors: [DeviceID] { state.withLock { $0.later.sorted() } }
     package var floodingDevices: [DeviceID] { state.withLock { $0.flooding.sorted() } }
@@ -178,6 +182,15 @@ package final class AgentJournal: Sendable {
         case .memberAdmitted(let device):
             logger.notice("A device became a member.", metadata: ["peer.id": "\(device.shortID)"])
         case .revocationIgnored(let ignored): recordIgnored(ignored, logger)
+        case .ownRevocationEnded:
+            state.withLock { $0.ownRevocation = nil }
+            logger.notice("The revocation of this device does not hold any more.")
+        case .ownRevocation(let placed, _):
+            record(code: CloseReason.revoked.rawValue)
+            state.withLock { $0.ownRevocation = placed.dot }
+            logger.warning(
+                "This device was revoked.",
+                metadata: ["peer.id": "\(placed.dot.replica.device.shortID)", "code": "revoked"])
         case .tooManyHistories(let device): recordFlood(of: device, logger)
         case .stateTaken(let device):
             logger.notice("State came in place of changes.", metadata: ["peer.id": "\(device.shortID)"])

@@ -38,7 +38,7 @@ extension SpaceMachine {
     /// member has is not known then. Work that waits for a member that may never come back does not hold it up.
     private var mayDropEvents: Bool {
         settings.dropsEvents && !eventDropper.isStepping && !isIncomplete && !hasVoidWork
-            && membership.signingKey(of: settings.own) != nil && !cuts.isAway(settings.own)
+            && log.mayWrite(settings.own)
             && forks.inquiry == nil && (!forks.hasTakenBack || forks.isRedoWaiting)
     }
 

@@ -13,7 +13,7 @@ extension SpaceMachine {
 
     private var mayRedo: Bool {
         forks.hasTakenBack && !forks.isRedoing && !forks.isTakingBack
-            && membership.signingKey(of: settings.own) != nil && !cuts.isAway(settings.own)
+            && log.mayWrite(settings.own)
     }
 
     mutating func planRedoing(_ step: inout CoreStep) {

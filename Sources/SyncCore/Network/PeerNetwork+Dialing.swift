@@ -148,8 +148,11 @@ extension PeerNetwork {
         // At once, unless it was at once before: a peer that accepts and hangs up must not make us spin.
         let isShort = now - session.openedAt < .seconds(1)
         var again = isShort ? now + settings.timing.recentRedial : now
-        // Another holder of our key has our place there, and keeps it: looking again now and then is enough.
-        if isShort, twins.isRefused(by: session.device) { again = now + settings.timing.twinRedial }
+        // Another holder of our key has our place there, and keeps it, or the device says that this one was revoked: looking
+        // again now and then is enough.
+        if session.isBarredThere || isShort && twins.isRefused(by: session.device) {
+            again = now + settings.timing.refusedRedial
+        }
         book.updateAll { target in
             if target.attempt == session.id { target.attempt = nil }
             if target.device == session.device { target.nextAt = again }

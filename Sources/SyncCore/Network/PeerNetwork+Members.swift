@@ -17,10 +17,22 @@ extension PeerNetwork {
         members.map(\.device).filter { $0 != settings.own && isTrusted($0) }
     }
 
+    /// True if the device may open a session only to be told why it may not have one. What it says of the recovery key is
+    /// taken: a thief may have revoked it.
+    func isHeard(_ device: DeviceID) -> Bool {
+        member(device).map(\.isBarred) ?? false && !isBlocked(device)
+    }
+
     /// Takes the members of the spaces and tells the shell which of them may connect.
-    mutating func trust(_ members: [NetworkMember], _ output: inout StepOutput) {
-        update(members: members)
-        output.emit(.trust(trusted))
+    mutating func trust(_ members: [NetworkMember], _ statements: [PlacedStatement], _ output: inout StepOutput) {
+        update(members: members, statements: statements)
+        emitTrust(&output)
+    }
+
+    private func emitTrust(_ output: inout StepOutput) {
+        let heard = members.map(\.device).filter { $0 != settings.own && isHeard($0) }
+        let served = settings.faults.contains(.serveBarred) ? (trusted + heard).sorted() : trusted
+        output.emit(.trust(served, hearing: heard))
     }
 
     /// - Parameter devices: the complete list of blocked devices.
@@ -30,7 +42,7 @@ extension PeerNetwork {
         for index in sessions.indices where isBlocked(sessions[index].device) {
             close(index, .blocked, sayingGoodbye: false, &output)
         }
-        output.emit(.trust(trusted))
+        emitTrust(&output)
         if hasUnblocked { wakeDials(at: output.now) }
     }
 }

@@ -13,7 +13,9 @@ extension PeerNetwork {
         let index = sessions.count - 1
         // Ourselves, or a copy of our disk that runs elsewhere: the Hello tells which.
         if device == settings.own { return send(index, .hello(hello(to: device)), &output) }
-        guard isTrusted(device) else { return refuse(index, .notMember, detail: device.shortID, &output) }
+        guard isTrusted(device) || isHeard(device) else {
+            return refuse(index, .notMember, detail: device.shortID, &output)
+        }
         send(index, .hello(hello(to: device)), &output)
         output.counters.sessionsOpened += 1
     }
@@ -26,7 +28,7 @@ extension PeerNetwork {
             sessionNumber: sessionNumber, wallMilliseconds: 0,
             agentVersion: settings.agentVersion, instance: instance, listenPort: listenPort,
             waitingRoomBytes: UInt64(settings.bounds.waitingRoomBytes),
-            twinRun: twins.claims[device]?.otherRun ?? 0)
+            twinRun: twins.claims[device]?.otherRun ?? 0, statementCount: UInt32(statements.count))
     }
 
     /// The part of the agent that a frame is for.
@@ -45,6 +47,14 @@ extension PeerNetwork {
         sessions[index].lastReceivedAt = output.now
         sessions[index].unansweredSince = nil
         switch (sessions[index].state, frame) {
+        case (.greeting, .statements(let sent)) where sessions[index].isHearing:
+            recordReceived(sent.statements, from: sessions[index].device)
+            bar(index, &output)
+        case (.greeting, .goodbye(let goodbye)) where sessions[index].isHearing:
+            handleGoodbye(index, goodbye, &output)
+        // It takes the session for one that is up.
+        case (.greeting, _) where sessions[index].isHearing: break
+        case (.up, .statements(let sent)): recordReceived(sent.statements, from: sessions[index].device)
         case (.greeting, .hello(let hello)):
             return accept(index, hello, &output).map { .established(features: $0) } ?? .done
         case (.greeting, .goodbye(let goodbye)), (.up, .goodbye(let goodbye)): handleGoodbye(index, goodbye, &output)
@@ -80,6 +90,18 @@ extension PeerNetwork {
         }
         let id = sessions[index].id
         let device = sessions[index].device
+        guard !isHeard(device) else {
+            // What the recovery key said comes next: a thief may have revoked the device. Ours goes as well: the device may
+            // refuse this one, and wait for it.
+            if features & SessionProtocol.roles != 0 { sendStatements(index, &output) }
+            guard features & SessionProtocol.roles != 0, hello.statementCount > 0 else {
+                bar(index, &output)
+                return nil
+            }
+            sessions[index].isHearing = true
+            output.emit(.establish(id))
+            return nil
+        }
         sessions[index].knowsBulk = features & SessionProtocol.bulk != 0
         sessions[index].runID = hello.runID
         sessions[index].sessionNumber = hello.sessionNumber
@@ -95,12 +117,18 @@ extension PeerNetwork {
         recordSessionUp(index, hello, &output)
         resolveRedundancy(of: id, &output)
         guard let index = sessionIndex(id), sessions[index].state == .up else { return nil }
+        if features & SessionProtocol.roles != 0 { sendStatements(index, &output) }
         // A second connection to a peer that is connected is no news.
         if !sessions.contains(where: { $0.device == device && $0.state == .up && $0.id != id }) {
             output.emit(
                 .report(.sessionUp(device, name: hello.name, sessions[index].remote, version: hello.agentVersion)))
         }
         return features
+    }
+
+    private mutating func sendStatements(_ index: Int, _ output: inout StepOutput) {
+        guard !statements.isEmpty else { return }
+        send(index, .statements(Frame.Statements(space: .home, statements: statements)), &output)
     }
 
     /// Closes one of two sessions with the same device. If each side dialled one, the one dialled by the greater DeviceID is
@@ -126,11 +154,27 @@ extension PeerNetwork {
     }
 
     private mutating func handleGoodbye(_ index: Int, _ goodbye: Frame.Goodbye, _ output: inout StepOutput) {
+        recordReceived(goodbye.statements, from: sessions[index].device)
+        sessions[index].isBarredThere = goodbye.code == CloseReason.revoked.rawValue
         if goodbye.code == CloseReason.duplicateIdentity.rawValue {
             handleTwinGoodbye(from: sessions[index].device, goodbye, &output)
         }
         recordFarewell(sessions[index].id, code: goodbye.code, at: output.now)
         close(index, .redundant, sayingGoodbye: false, &output)
+    }
+
+    /// Ends the session of a device that the space refuses, and tells it why.
+    mutating func bar(_ index: Int, _ output: inout StepOutput) {
+        let device = sessions[index].device
+        let reasons = member(device)?.reasons ?? []
+        output.emit(.report(.refused(device, .revoked, detail: device.shortID)))
+        let message = reasons.first.map { "by \($0.dot.replica.device.shortID)" } ?? "no member's word admits it"
+        let others = statements.filter { !reasons.contains($0) }
+        close(index, .revoked, detail: message, statements: reasons + others, &output)
+    }
+
+    mutating func bar(_ id: ConnectionID, _ output: inout StepOutput) {
+        if let index = sessionIndex(id) { bar(index, &output) }
     }
 
     mutating func handleMalformed(_ id: ConnectionID, _ code: String, _ output: inout StepOutput) {
@@ -165,12 +209,14 @@ extension PeerNetwork {
     /// - Parameter twin: with `duplicateIdentity`, the other run of the peer's device, and its signature if there is one.
     mutating func close(
         _ index: Int, _ reason: CloseReason, detail: String = "", sayingGoodbye: Bool = true,
-        twin: (run: UInt64, proof: [UInt8]) = (0, []), _ output: inout StepOutput
+        twin: (run: UInt64, proof: [UInt8]) = (0, []), statements: [PlacedStatement] = [],
+        _ output: inout StepOutput
     ) {
         guard sessions[index].state != .closing else { return }
         if sayingGoodbye {
             let goodbye = Frame.Goodbye(
-                code: reason.rawValue, message: detail, otherRun: twin.run, proof: twin.proof)
+                code: reason.rawValue, message: detail, otherRun: twin.run, proof: twin.proof,
+                statements: PlacedStatement.fitting(statements, upTo: PlacedStatement.goodbyeByteLimit))
             send(index, .goodbye(goodbye), &output)
         }
         let wasUp = sessions[index].state == .up

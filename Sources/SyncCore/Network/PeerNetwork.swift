@@ -21,6 +21,10 @@ struct PeerNetwork: Sendable {
 
     /// The members of the spaces, sorted by device.
     private(set) var members: [NetworkMember] = []
+    /// The recovery key's statements, for the beginning of each session.
+    private(set) var statements: [PlacedStatement] = []
+    /// Statements that peers sent since the space last took them.
+    private var received: [(device: DeviceID, statement: PlacedStatement)] = []
     /// The devices that this node refuses, sorted.
     var blocked: [DeviceID]
     /// Devices with a session on which both know bulk connections, as the shell was told.
@@ -77,7 +81,21 @@ struct PeerNetwork: Sendable {
     // MARK: What spaces say
 
     /// Takes the members of the spaces, without telling the shell.
-    mutating func update(members: [NetworkMember]) { self.members = members }
+    mutating func update(members: [NetworkMember], statements: [PlacedStatement]) {
+        self.members = members
+        self.statements = statements
+    }
+
+    mutating func recordReceived(_ statements: [PlacedStatement], from device: DeviceID) {
+        received += statements.map { (device, $0) }
+    }
+
+    /// Returns the statements that peers sent since the last call.
+    mutating func takeReceived() -> [(device: DeviceID, statement: PlacedStatement)] {
+        guard !received.isEmpty else { return [] }
+        defer { received = [] }
+        return received
+    }
 
     func member(_ device: DeviceID) -> NetworkMember? {
         var (low, high) = (0, members.count)
@@ -102,4 +120,6 @@ struct NetworkMember: Sendable, Equatable {
     let signingKey: [UInt8]
     /// True if the space refuses the device.
     let isBarred: Bool
+    /// The statements that say why, for the device itself.
+    let reasons: [PlacedStatement]
 }

@@ -40,6 +40,11 @@ struct PeerSession: Sendable {
     /// The challenge to this session while another run of the device wants its place.
     var twin: TwinChallenge?
 
+    /// True for a device that may have no session, while what it says of the recovery key is awaited.
+    var isHearing = false
+    /// True if the peer said that it revoked this device.
+    var isBarredThere = false
+
     /// True if both sides know bulk connections.
     var knowsBulk = false
     /// The bytes handed to the transport and not yet written.

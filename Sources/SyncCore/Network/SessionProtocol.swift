@@ -2,7 +2,7 @@
 package enum SessionProtocol {
     package static let versions: ClosedRange<UInt32> = 1...1
     /// Feature bits this side understands.
-    package static let features: UInt64 = acknowledgements | packedChanges | bulk | state | presence
+    package static let features: UInt64 = acknowledgements | packedChanges | bulk | state | presence | roles
     /// Acknowledgements: their digest in `Have`, `Acknowledgements` and `AcknowledgementRequest`.
     package static let acknowledgements: UInt64 = 1 << 0
     /// Segments packed in `Changes`, by exactly the rules of `PackedChanges`: what else may be told by a letter typed before
@@ -15,6 +15,8 @@ package enum SessionProtocol {
     package static let state: UInt64 = 1 << 3
     /// Presence: frame 19.
     package static let presence: UInt64 = 1 << 5
+    /// Statements on roles: operation 16, `statements` of `Hello` and `Goodbye`, and states of spaces that have such statements.
+    package static let roles: UInt64 = 1 << 6
     /// Feature bits a peer must understand.
     package static let featuresRequired: UInt64 = 0
 }

@@ -52,6 +52,8 @@ struct ReturningHistories: Sendable {
         let (segment, cuts) = (verified.segment, log.cuts)
         let replica = segment.replica
         guard let end = cuts.end(of: replica), max(end, cuts.rewritten(of: replica)) < segment.end else { return false }
+        // What a revocation ended is not written again.
+        if let strictEnd = cuts.strictEnd(of: replica), strictEnd <= end { return false }
         // The table says of a history where it ends once its first change is held.
         if log.held.next(of: replica) > 0 { return true }
         // Of one that waits here the first segment was asked.

@@ -9,7 +9,7 @@ extension SpaceMachine {
         compactor.recordWritten()
         let admitted = log.add(change.additions)
         if !change.additions.isEmpty {
-            step.network.update(members: networkMembers)
+            step.network.update(members: networkMembers, statements: recoveryStatements)
             forks.recordAdditions()
             let devices = Set(admitted + change.additions.map(\.fact.device)).sorted()
             for device in devices where membership.signingKey(of: device) != nil {

@@ -39,6 +39,15 @@ struct SpaceLog: Sendable {
         return before
     }
 
+    /// True if what the device writes now counts: it is a member, no reader, and was not retired.
+    func mayWrite(_ device: DeviceID) -> Bool { isWriter(device) && !cuts.isAway(device) }
+
+    /// True for a member that is no reader.
+    func isWriter(_ device: DeviceID) -> Bool { role(of: device).map { $0 >= .writer } ?? false }
+
+    /// Nil for a device that is no member.
+    func role(of device: DeviceID) -> MemberFact.Role? { cuts.role(of: device, in: membership) }
+
     mutating func record(stateDigest: Sum256) { self.stateDigest = stateDigest }
 
     /// - Returns: the devices that became members, in the order they did.

@@ -25,6 +25,7 @@ extension SpaceMachine {
     mutating func handleEstablished(_ id: ConnectionID, features: UInt64, _ step: inout CoreStep) {
         guard let index = peerIndex(id) else { return }
         peers[index].isUp = true
+        peers[index].knowsRoles = features & SessionProtocol.roles != 0
         stability.handleEstablished(id, isSpoken: features & SessionProtocol.acknowledgements != 0)
         sender.handleEstablished(id, packsChanges: features & SessionProtocol.packedChanges != 0)
         let speaksState = features & SessionProtocol.state != 0
@@ -53,7 +54,7 @@ extension SpaceMachine {
         case .stateQuestion(let question): handleStateQuestion(index, question, &step)
         case .stateAnswer(let answer): handleStateAnswer(index, answer, &step)
         case .presence(let sent): presence.handle(sent, from: id, log, &step)
-        case .hello, .goodbye, .ping, .pong, .bulkWanted: break
+        case .hello, .goodbye, .ping, .pong, .bulkWanted, .statements: break
         }
     }
 
@@ -112,12 +113,15 @@ extension SpaceMachine {
     // MARK: Members
 
     /// Tells the network which devices may have a session.
-    mutating func trustMembers(_ step: inout CoreStep) { step.network.trust(networkMembers, &step.output) }
+    mutating func trustMembers(_ step: inout CoreStep) {
+        step.network.trust(networkMembers, recoveryStatements, &step.output)
+    }
 
     var networkMembers: [NetworkMember] {
         membership.members.map { member in
             NetworkMember(
-                device: member.device, signingKey: member.fact.signingKey, isBarred: cuts.isBarred(member.device))
+                device: member.device, signingKey: member.fact.signingKey, isBarred: cuts.isBarred(member.device),
+                reasons: cuts.revocation(of: member.device).map { [PlacedStatement($0)] } ?? [])
         }
     }
 }

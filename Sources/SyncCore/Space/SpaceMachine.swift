@@ -32,6 +32,8 @@ struct SpaceMachine: Sendable {
     var collector: DeletionCollector
     var retirement: RetirementMachine
     var presence: PresenceMachine
+    /// The statement that revoked this device, as a member told it.
+    var ownRevocation: PlacedStatement?
 
     // MARK: What all parts of the space read
 

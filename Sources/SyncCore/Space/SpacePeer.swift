@@ -7,6 +7,8 @@ struct SpacePeer: Sendable {
     let openedAt: Tick
     /// True from the peer's accepted Hello to the end of the session.
     var isUp = false
+    /// True if it understands statements on roles: what is void by one is void there.
+    var knowsRoles = false
 
     // What each side knows of the other
     /// The tips that the peer claims on this session.

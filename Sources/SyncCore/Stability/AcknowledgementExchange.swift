@@ -151,13 +151,19 @@ struct AcknowledgementExchange: Sendable {
     /// the cut, so each is acknowledged at once, and once. The return is, too: where the device gets what it missed as state,
     /// it cannot check an acknowledgement that speaks of a moment before that. Of several facts that end a cut for its device
     /// one counts, the least: a member that admits the device again and again must not make all others acknowledge each time.
+    /// A person who revoked a device waits for the receipts: of each device one revocation is urgent.
     func urgentDots(_ cuts: CutTable) -> [Dot] {
         guard !settings.faults.contains(.acknowledgeReturnsLater) else { return cuts.cuts.map(\.dot) }
-        return cuts.cuts.flatMap { cut in
-            [cut.dot]
-                + [cuts.returns.lazy.filter { $0.cut == cut.dot && $0.device == cut.fact.device }.map(\.addition).min()]
-                .compactMap(\.self)
-        }
+        let revocations = cuts.verdicts?.revocations.values.sorted() ?? []
+        return revocations
+            + cuts.cuts.flatMap { cut in
+                [cut.dot]
+                    + [
+                        cuts.returns.lazy.filter { $0.cut == cut.dot && $0.device == cut.fact.device }.map(\.addition)
+                            .min()
+                    ]
+                    .compactMap(\.self)
+            }
     }
 
     /// True if the row is the first acknowledgement of its author that covers one of these dots.

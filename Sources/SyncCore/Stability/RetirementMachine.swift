@@ -41,7 +41,7 @@ struct RetirementMachine: Sendable {
     mutating func planReadmissions(_ log: SpaceLog, _ connected: [Connected], _ step: inout CoreStep) {
         let (cuts, held) = (log.cuts, log.held)
         readmissions.removeAll { !cuts.isAway($0.device) || $0.retryAt <= step.now }
-        guard log.membership.signingKey(of: settings.own) != nil, !cuts.isAway(settings.own) else { return }
+        guard log.mayWrite(settings.own) else { return }
         // A cut that came with a state is known before its change is held: what is written then does not know it.
         for peer in connected {
             let holding = cuts.cuts(holdingAway: peer.device)
@@ -87,7 +87,7 @@ struct RetirementMachine: Sendable {
     mutating func planFinalizing(_ log: SpaceLog, _ stability: StabilityMachine, _ step: inout CoreStep) {
         let cuts = log.cuts
         finalizations.removeAll { cuts.isSettled($0.cut) || $0.retryAt <= step.now }
-        guard log.membership.signingKey(of: settings.own) != nil, !cuts.isAway(settings.own) else { return }
+        guard log.mayWrite(settings.own) else { return }
         for cut in cuts.cuts
         where cut.dot.replica.device == settings.own && !cuts.isSettled(cut.dot)
             && !finalizations.contains(where: { $0.cut == cut.dot })
@@ -176,7 +176,7 @@ extension SpaceLog {
             && held.entries.contains { entry in
                 guard entry.replica.device == own, let end = cuts.end(of: entry.replica) else { return false }
                 let start = max(end, cuts.rewritten(of: entry.replica), firstHeld.next(of: entry.replica))
-                return start < entry.tip.next
+                return start < min(entry.tip.next, cuts.strictEnd(of: entry.replica) ?? .max)
             }
     }
 }

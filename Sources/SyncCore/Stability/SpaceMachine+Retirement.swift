@@ -10,10 +10,13 @@ extension SpaceMachine {
     /// Takes all cuts that are durable.
     mutating func recordCuts(_ cuts: CutTable, _ step: inout CoreStep) {
         log.record(cuts)
+        reviewOwnRevocation(&step)
         stability.recordMembersChanged()
         trustMembers(&step)
         for index in peers.indices where peers[index].isUp && cuts.isBarred(peers[index].device) {
-            close(index, .notMember, &step)
+            let id = peers[index].id
+            step.network.bar(id, &step.output)
+            handleSessionEnded(id, &step)
         }
     }
 

@@ -9,7 +9,7 @@ extension SpaceMachine {
             stateReceiver.handleBegun(id, since, stagedEvents, asks: hasObjects, &step)
         case .staged(let id, let isComplete): stateReceiver.handleStaged(id, isComplete: isComplete, &step)
         case .lookedUp(let id, let staged): stateReceiver.handleLookedUp(id, staged, &step)
-        case .reviewed(let id, let facts, let tips): handleReviewed(id, facts, tips, &step)
+        case .reviewed(let id, let facts, let tips, let trust): handleReviewed(id, facts, tips, trust, &step)
         case .joined(let id, let joined): handleJoined(id, joined, &step)
         case .refused(let id, let error): handleStateRefused(id, error, &step)
         case .failed(let id, let code):
@@ -43,14 +43,17 @@ extension SpaceMachine {
     /// True if this device may hand state over. A reader relays changes, each of which is signed; no peer takes state from
     /// it.
     private var mayHandState: Bool {
-        settings.exchangesState && !isIncomplete && membership[settings.own]?.fact.role == .writer
+        settings.exchangesState && !isIncomplete && log.isWriter(settings.own)
     }
+
+    /// True unless what is void here counts for the peer: its state would hold what must not be here, and it cannot read ours.
+    private func agreesOnRoles(_ peer: SpacePeer) -> Bool { peer.knowsRoles || cuts.trust.isEmpty }
 
     /// Considers an offer of state, after a peer announced what it holds.
     mutating func considerOffer(_ index: Int, _ step: inout CoreStep) {
         let session = peers[index]
         guard stateSender.isSpoken(with: session.id), session.peerTipsAreComplete, mayHandState,
-            !forks[session.id].isDue, !disputesOurs(session)
+            agreesOnRoles(session), !forks[session.id].isDue, !disputesOurs(session)
         else { return }
         let lacking = held.operations(beyond: session.peerTips)
         guard lacking > 0 else { return }
@@ -59,7 +62,7 @@ extension SpaceMachine {
 
     mutating func handleStateRequest(_ index: Int, _ request: Frame.StateRequest, _ step: inout CoreStep) {
         let session = peers[index]
-        let mayHand = mayHandState && !disputesOurs(session) && !doubtsOurs(session)
+        let mayHand = mayHandState && agreesOnRoles(session) && !disputesOurs(session) && !doubtsOurs(session)
         if let offence = stateSender.handleRequest(request, from: session.id, mayHand: mayHand, &step) {
             refuse(index, offence, &step)
         }
@@ -99,7 +102,7 @@ extension SpaceMachine {
             let session = peers[index]
             return session.peerTipsAreComplete && !step.isSuspected(session.id)
                 && stateReceiver.mayAsk(session.id, at: step.now)
-                && membership[session.device]?.fact.role == .writer && holdsWhatIsAwaited(session)
+                && log.isWriter(session.device) && agreesOnRoles(session) && holdsWhatIsAwaited(session)
                 && (isIncomplete || session.claims.lacking > 0)
         }
         // Those that dragged on are asked where no other one is there.
@@ -157,10 +160,10 @@ extension SpaceMachine {
         }
     }
 
-    /// Checks the facts and ends of a staged state. Each history must be signed by its author at the end it claims. The
-    /// facts, which come first, say which devices are authors.
+    /// Checks the facts and ends of a staged state. Each history must be signed by its author at the end it claims, and
+    /// each statement on roles. The facts, which come first, say which devices are authors.
     private mutating func handleReviewed(
-        _ id: StateID, _ facts: [StateFact], _ tips: [StateTip], _ step: inout CoreStep
+        _ id: StateID, _ facts: [StateFact], _ tips: [StateTip], _ trust: TrustTable, _ step: inout CoreStep
     ) {
         guard stateReceiver.isTaking(id) else { return }
         var known = membership
@@ -176,6 +179,9 @@ extension SpaceMachine {
             guard tip.isSigned(space: space, signingKey: key) else {
                 return handleStateRefused(id, .badSignature, &step)
             }
+        }
+        guard trust.isSigned(besides: cuts.trust, in: space, by: { known.signingKey(of: $0) }) else {
+            return handleStateRefused(id, .badSignature, &step)
         }
         recordReturned(tips.filter { $0.tip.next > held.next(of: $0.replica) }.map(\.replica), &step)
         stateReceiver.recordReviewed()

@@ -40,7 +40,8 @@ package enum StateInput: Sendable, Equatable {
     /// Items are staged. `isComplete`: the closing item was among them, and fits.
     case staged(StateID, isComplete: Bool)
     case lookedUp(StateID, [Bool])
-    case reviewed(StateID, facts: [StateFact], tips: [StateTip])
+    /// `trust`: what the state says of roles.
+    case reviewed(StateID, facts: [StateFact], tips: [StateTip], trust: TrustTable)
     case joined(StateID, JoinedState)
     /// The state that the peer sent cannot be taken: nothing of it is shown, and the store is as before.
     case refused(StateID, StateDeltaError)

@@ -30,6 +30,8 @@ extension AgentCore {
     package var stabilityView: StabilityView { home.stabilityView }
     /// The replicas of which a peer holds another history than ours.
     package var forkedReplicas: [ReplicaID] { home.forkedReplicas }
+    /// The statement that revoked this device, as a member told it: none of its later changes reach it.
+    package var ownRevocation: PlacedStatement? { home.ownRevocation }
     package var hasVoidWork: Bool { home.hasVoidWork }
     package var isWritingAgain: Bool { home.isWritingAgain }
     package var droppingEventsStep: Int? { home.droppingEventsStep }

@@ -70,6 +70,10 @@ extension AgentCore {
     /// session do not count.
     package var isInStepWithConnected: Bool { home.isInStepWithConnected }
 
+    /// The same, but for changes that wait here for others that no connected member holds: a device that is gone for good may
+    /// have left such.
+    package var isLevelWithConnected: Bool { home.isLevelWithConnected }
+
     package var connectedDevices: [DeviceID] {
         Array(Set(step.network.upConnections.compactMap { step.network.session($0)?.device })).sorted()
     }
@@ -138,8 +142,10 @@ extension SpaceMachine {
         return view
     }
 
-    fileprivate var isInStepWithConnected: Bool {
-        receiver.isEmpty && puller.isEmpty && !stateReceiver.isTaking
+    fileprivate var isInStepWithConnected: Bool { receiver.isEmpty && isLevelWithConnected }
+
+    fileprivate var isLevelWithConnected: Bool {
+        puller.isEmpty && !stateReceiver.isTaking
             && upPeers.allSatisfy { peers[$0].peerTipsAreComplete && peers[$0].peerTips.digest == held.digest }
     }
 }

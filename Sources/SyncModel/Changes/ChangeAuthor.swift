@@ -65,7 +65,7 @@ extension Operation {
     fileprivate var isOnObjects: Bool {
         switch self {
         case .editObject, .deleteObject, .editSchema, .keepObject, .setStream, .editAttachments, .cut,
-            .markRewriting, .editAgain, .settleCut, .dropEvents:
+            .markRewriting, .editAgain, .settleCut, .dropEvents, .trust, .acceptWork:
             true
         case .appendEvent, .addMember, .void, .unknown: false
         }

@@ -44,6 +44,8 @@ package struct Membership: Hashable, Sendable {
     /// Facts by authors that are not members, sorted, each once.
     private var waiting: [Addition] = []
     private var pairings = Pairings()
+    /// Author → the founders that its facts name.
+    private var founders: [DeviceID: Set<DeviceID>] = [:]
 
     package init(own fact: MemberFact, sinceMilliseconds: Int64) {
         own = fact.device
@@ -63,6 +65,7 @@ package struct Membership: Hashable, Sendable {
         var ready = [addition]
         while let next = ready.popLast() {
             pairings.record(next)
+            if let founder = next.fact.founder { founders[next.author, default: []].insert(founder) }
             guard take(next) else { continue }
             admitted.append(next.fact.device)
             ready += waiting.filter { $0.author == next.fact.device }
@@ -98,6 +101,11 @@ package struct Membership: Hashable, Sendable {
         return Admission(author: author, wallMilliseconds: member.addedAtMilliseconds)
     }
 
+    /// Returns the members that said to follow another founder, and never that they follow this one. Sorted.
+    package func followers(besides founder: DeviceID) -> [DeviceID] {
+        members.map(\.device).filter { device in founders[device].map { !$0.contains(founder) } ?? false }
+    }
+
     /// Returns the member with this device id; nil if there is none. It is a binary search, since it runs for every arriving
     /// change.
     package subscript(device: DeviceID) -> Member? {
@@ -109,18 +117,16 @@ package struct Membership: Hashable, Sendable {
         return low < members.count && members[low].device == device ? members[low] : nil
     }
 
-    /// The key a device signs its changes with; nil for a device that is no member or may only read.
-    package func signingKey(of device: DeviceID) -> [UInt8]? {
-        guard let member = self[device], member.fact.role == .writer else { return nil }
-        return member.fact.signingKey
-    }
+    /// The key a device signs its changes with, whatever its role; nil for a device that is no member. Changes of readers are
+    /// verified and passed on like all others.
+    package func signingKey(of device: DeviceID) -> [UInt8]? { self[device]?.fact.signingKey }
 }
 
 extension Membership.Addition: Comparable {
-    /// Orders the facts about one device; the least holds. A writer's comes before a reader's, then the lesser signing key (a
-    /// device that bound two is at fault), then the older, then by author and bytes.
+    /// Orders the facts about one device; the least holds. That of the more powerful role comes first, then the lesser signing
+    /// key (a device that bound two is at fault), then the older, then by author and bytes.
     package static func < (left: Self, right: Self) -> Bool {
-        if left.fact.role != right.fact.role { return left.fact.role.rawValue < right.fact.role.rawValue }
+        if left.fact.role != right.fact.role { return left.fact.role > right.fact.role }
         if left.fact.signingKey != right.fact.signingKey {
             return left.fact.signingKey.lexicographicallyPrecedes(right.fact.signingKey)
         }

@@ -16,6 +16,10 @@ package enum Operation: Hashable, Sendable {
     /// The author's promise that one of its cuts is final.
     case settleCut(SettledCut)
     case dropEvents(EventDrop)
+    /// A statement on a device's role.
+    case trust(TrustStatement)
+    /// The void work of a device on an object that the other operations of this change do again.
+    case acceptWork(AcceptedWork)
     /// The counters without effect that folding leaves of unshipped operations.
     case void(span: UInt64)
     /// `span` is how many counters it covers; `body` is what follows the length.
@@ -53,15 +57,17 @@ package enum Operation: Hashable, Sendable {
         package static let editAgain: UInt64 = 13
         package static let settleCut: UInt64 = 14
         package static let dropEvents: UInt64 = 15
+        package static let trust: UInt64 = 16
+        package static let acceptWork: UInt64 = 17
         /// Greater ones are of a later version.
-        package static let greatest = dropEvents
+        package static let greatest = acceptWork
     }
 
     /// The number of counters covered; 0 for an operation that no replica may author.
     package var span: UInt64 {
         switch self {
         case .appendEvent, .addMember, .deleteObject, .keepObject, .setStream, .editAttachments, .cut, .markRewriting,
-            .settleCut, .dropEvents:
+            .settleCut, .dropEvents, .trust, .acceptWork:
             1
         case .editObject(let edit): edit.span ?? 0
         case .editAgain(let again): again.edit.span ?? 0
@@ -155,6 +161,12 @@ extension Operation {
         case .dropEvents(let drop):
             kind = Kind.dropEvents
             drop.append(to: &body)
+        case .trust(let statement):
+            kind = Kind.trust
+            statement.append(to: &body)
+        case .acceptWork(let work):
+            kind = Kind.acceptWork
+            work.append(to: &body)
         case .unknown(let unknownKind, _, let unknownBody):
             kind = unknownKind
             body = unknownBody
@@ -211,6 +223,8 @@ extension Operation {
         case Kind.editAgain: self = .editAgain(try read(EditAgain.self))
         case Kind.settleCut: self = .settleCut(try read(SettledCut.self))
         case Kind.dropEvents: self = .dropEvents(try read(EventDrop.self))
+        case Kind.trust: self = .trust(try read(TrustStatement.self))
+        case Kind.acceptWork: self = .acceptWork(try read(AcceptedWork.self))
         case _: return nil
         }
     }

@@ -10,7 +10,7 @@ package struct Admission: Hashable, Sendable {
 /// A device was let in by the host that it names itself, if that host did let it in. So no third member can change what is shown of
 /// it, whatever clock it claims. The founder of the space names no host, and has no admission. A function of the set of facts, as
 /// `Membership` is.
-struct Pairings: Hashable, Sendable {
+package struct Pairings: Hashable, Sendable {
     /// Guest → hosts that it named, with its clock; each host once, with the earliest.
     private var hosts: [DeviceID: [DeviceID: Int64]] = [:]
     /// Device → members that let it in, with their clocks; each once, with the earliest.
@@ -18,7 +18,9 @@ struct Pairings: Hashable, Sendable {
     /// The devices that an addition named as a host.
     private var named: Set<DeviceID> = []
 
-    mutating func record(_ addition: Membership.Addition) {
+    package init() {}
+
+    package mutating func record(_ addition: Membership.Addition) {
         let (author, device, wall) = (addition.author, addition.fact.device, addition.wallMilliseconds)
         guard author != device else { return }
         if addition.fact.isHost {
@@ -27,6 +29,17 @@ struct Pairings: Hashable, Sendable {
         } else {
             admissions[device, default: [:]][author] = min(wall, admissions[device]?[author] ?? wall)
         }
+    }
+
+    /// Returns the founder of the space that the device joined: from host to host, each by the admission that is shown, to a device
+    /// that names no host. Nil if a host on the way did not let its guest in, or is not known to, and for a circle.
+    package func founder(followedFrom device: DeviceID) -> DeviceID? {
+        var (founder, passed) = (device, Set([device]))
+        while hosts[founder] != nil {
+            guard let admission = admission(of: founder), passed.insert(admission.author).inserted else { return nil }
+            founder = admission.author
+        }
+        return founder
     }
 
     func isHost(_ device: DeviceID) -> Bool { named.contains(device) }

@@ -65,7 +65,7 @@ package enum SegmentError: Error, Equatable, Sendable {
     case misplacedContext
     /// A stamp is not greater than the one before it in the same replica.
     case stampNotIncreasing
-    /// The chain's head does not carry the author's signature.
+    /// The chain's head does not carry the author's signature, or a statement on roles in it does not.
     case badSignature
 
     /// The stable name of the error: peers are told it, and it stands in logs.
@@ -94,6 +94,7 @@ extension Segment {
             ChainSignature.isValid(
                 signature, space: space, replica: replica, end: end, head: walk.tip.head, signingKey: signingKey)
         else { throw .badSignature }
+        guard statementsAreSigned(by: signingKey, in: space) else { throw .badSignature }
         return walk
     }
 

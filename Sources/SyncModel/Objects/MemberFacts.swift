@@ -1,12 +1,21 @@
-/// The dots of all `addMember` facts, by the device they add. They tell whether an operation's author knew a device.
+/// The dots of all `addMember` facts, by the device they add, with what each says of its role, its founder and its end. They tell
+/// whether an operation's author knew a device.
 ///
 /// A fact counts wherever it is in a context, whatever became of its author: the meaning of an operation must not depend on
-/// the node that asks. Facts whose binding does not hold are left out, on every node alike. Sorted; each pair once.
+/// the node that asks. Facts whose binding does not hold are left out, on every node alike. Sorted; each pair of device and dot
+/// once.
 package struct MemberFacts: Hashable, Sendable {
     private struct Fact: Hashable, Comparable {
         let device: DeviceID
+        let role: MemberFact.Role
+        let founder: DeviceID?
+        /// See `MemberFact.until`.
+        let until: UInt64?
+        /// See `MemberFact.isHost`.
+        let isHost: Bool
         let dot: Dot
 
+        /// All but the device follows from the dot.
         static func < (left: Fact, right: Fact) -> Bool {
             left.device == right.device ? left.dot < right.dot : left.device < right.device
         }
@@ -16,14 +25,41 @@ package struct MemberFacts: Hashable, Sendable {
 
     package init() {}
 
-    package mutating func add(_ device: DeviceID, at dot: Dot) {
-        let fact = Fact(device: device, dot: dot)
-        let index = facts.firstIndex { !($0 < fact) } ?? facts.count
-        if index == facts.count || facts[index] != fact { facts.insert(fact, at: index) }
+    package mutating func add(
+        _ device: DeviceID, role: MemberFact.Role, founder: DeviceID? = nil, until: UInt64? = nil,
+        isHost: Bool = false, at dot: Dot
+    ) {
+        insert(Fact(device: device, role: role, founder: founder, until: until, isHost: isHost, dot: dot))
+    }
+
+    package mutating func add(_ fact: MemberFact, at dot: Dot) {
+        add(fact.device, role: fact.role, founder: fact.founder, until: fact.until, isHost: fact.isHost, at: dot)
+    }
+
+    private mutating func insert(_ fact: Fact) {
+        let index = facts[...].firstPosition { !($0 < fact) }
+        if index == facts.count || fact < facts[index] { facts.insert(fact, at: index) }
     }
 
     package mutating func join(_ other: MemberFacts) {
-        for fact in other.facts { add(fact.device, at: fact.dot) }
+        for fact in other.facts { insert(fact) }
+    }
+
+    /// All facts, sorted by device and dot.
+    package var additions: [(device: DeviceID, role: MemberFact.Role, founder: DeviceID?, dot: Dot)] {
+        facts.map { ($0.device, $0.role, $0.founder, $0.dot) }
+    }
+
+    /// Returns the facts by which others let the device in, with the time at which each ends. A host is not let in by its guest.
+    package func invitations(of device: DeviceID) -> [(dot: Dot, until: UInt64?)] {
+        facts(of: device).filter { !$0.isHost && $0.dot.replica.device != device }.map { ($0.dot, $0.until) }
+    }
+
+    /// The devices that a fact admits until a time; sorted, each once.
+    package var limited: [DeviceID] {
+        var devices: [DeviceID] = []
+        for fact in facts where fact.until != nil && devices.last != fact.device { devices.append(fact.device) }
+        return devices
     }
 
     /// Returns the facts that a node with this vector holds.

@@ -208,9 +208,14 @@ extension Operation {
         case .deleteObject(let deletion): (deletion.object, .delete(deletion.policy))
         case .keepObject(let object): (object, .keep)
         case .editAgain(let again): (again.edit.object, .edit(again.edit.life, again.edit.edits))
-        case .appendEvent, .addMember, .editSchema, .setStream, .cut, .markRewriting, .settleCut, .dropEvents, .void,
-            .unknown:
+        case .appendEvent, .addMember, .editSchema, .setStream, .cut, .markRewriting, .settleCut, .dropEvents, .trust,
+            .acceptWork, .void, .unknown:
             nil
         }
+    }
+
+    /// The object with which the operation is found; nil for operations that are not about one object.
+    package var touchedObject: ObjectKey? {
+        if case .acceptWork(let work) = self { work.object } else { objectAction?.object }
     }
 }

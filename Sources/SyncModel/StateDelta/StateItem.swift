@@ -40,11 +40,12 @@ package struct StateFact: Hashable, Sendable {
 /// All cuts that the sender knows, whatever the receiver holds. The changes that speak against a cut cannot be found in
 /// changes that came as state.
 package struct StateCuts: Hashable, Sendable {
-    /// `CutTable.encoded`, with at least one cut.
+    /// `CutTable.encoded`, with at least one cut or statement on roles.
     package let encoded: [UInt8]
 
-    /// Nil where there are none.
-    package init?(_ table: CutTable) {
+    /// Nil where there are none. Receivers take no statement that the sender's vector does not cover, but the recovery key's.
+    package init?(_ table: CutTable, within vector: VersionVector) {
+        let table = table.keepingStatements { $0.statement.isRecovery || vector.covers($0.dot) }
         if table.isEmpty { return nil }
         encoded = table.encoded
     }
@@ -53,6 +54,9 @@ package struct StateCuts: Hashable, Sendable {
     package func table(_ members: MemberFacts) throws(CodecError) -> CutTable {
         try CutTable(encoded: encoded, members: members)
     }
+
+    /// Returns what the table says of roles, unchecked.
+    package func trust() throws(CodecError) -> TrustTable { try CutTable.trust(encoded: encoded) }
 }
 
 /// The part of a collection's schema that a receiver lacks.

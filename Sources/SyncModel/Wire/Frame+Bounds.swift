@@ -27,6 +27,8 @@ extension Frame {
             try Self.require(
                 (1...Limits.stateAnnouncementsPerFrame).contains(answer.staged.count), "state_answer.staged")
         case .presence(let presence): try presence.checkBounds()
+        case .statements(let sent):
+            try PlacedStatement.checkBounds(sent.statements, upTo: PlacedStatement.byteLimit, "statements.statements")
         }
     }
 
@@ -43,6 +45,7 @@ extension Frame.Hello {
         try Frame.require(Name.isText(instance.utf8), "hello.instance")
         try Frame.require(waitingRoomBytes <= Limits.waitingRoomBytes, "hello.waiting_room_bytes")
         try Frame.require(TwinStatement.isSignature(twinSignature, of: twinRun), "hello.twin_signature")
+        try Frame.require(statementCount <= UInt32(PlacedStatement.countLimit), "hello.statement_count")
         let clock = -Limits.wallMilliseconds...Limits.wallMilliseconds
         try Frame.require(clock.contains(wallMilliseconds), "hello.wall_milliseconds")
     }
@@ -99,6 +102,8 @@ extension Frame.Goodbye {
         try Frame.require(isCode && (1...Limits.codeBytes).contains(code.utf8.count), "goodbye.code")
         try Frame.require(message.utf8.count <= Limits.messageBytes, "goodbye.message")
         try Frame.require(TwinStatement.isSignature(proof, of: otherRun), "goodbye.proof")
+        try PlacedStatement.checkBounds(
+            statements, upTo: PlacedStatement.goodbyeByteLimit, "goodbye.statements")
     }
 }
 

@@ -26,11 +26,15 @@ extension Frame {
         package var twinRun: UInt64
         /// The sender's signature over that run (`TwinStatement`), 64 bytes; empty when there is no such run.
         package var twinSignature: [UInt8]
+        /// The number of statements of the recovery key that the sender sends next: a receiver that refuses the sender waits for
+        /// them, since a thief may have revoked it.
+        package var statementCount: UInt32
 
         package init(
             protocols: ClosedRange<UInt32>, features: UInt64, featuresRequired: UInt64, name: String, runID: UInt64,
             sessionNumber: UInt64, wallMilliseconds: Int64, agentVersion: String, instance: String,
-            listenPort: UInt16, waitingRoomBytes: UInt64, twinRun: UInt64 = 0, twinSignature: [UInt8] = []
+            listenPort: UInt16, waitingRoomBytes: UInt64, twinRun: UInt64 = 0, twinSignature: [UInt8] = [],
+            statementCount: UInt32 = 0
         ) {
             self.protocols = protocols
             self.features = features
@@ -45,6 +49,7 @@ extension Frame {
             self.waitingRoomBytes = waitingRoomBytes
             self.twinRun = twinRun
             self.twinSignature = twinSignature
+            self.statementCount = statementCount
         }
     }
 }

@@ -13,6 +13,7 @@ package enum Frame: Hashable, Sendable {
     case ping(Ping)
     case pong(Pong)
     case goodbye(Goodbye)
+    case statements(Statements)
     case acknowledgements(Acknowledgements)
     case acknowledgementRequest(AcknowledgementRequest)
     /// "Open a bulk connection to me": from the side that accepted the session, which does not dial. Says nothing else.
@@ -95,6 +96,17 @@ extension Frame {
         package init(nonce: UInt64) { self.nonce = nonce }
     }
 
+    /// Statements of the recovery key, each complete by itself.
+    package struct Statements: Hashable, Sendable {
+        package let space: SpaceID
+        package let statements: [PlacedStatement]
+
+        package init(space: SpaceID, statements: [PlacedStatement]) {
+            self.space = space
+            self.statements = statements
+        }
+    }
+
     /// The last frame of a session that ends on purpose.
     package struct Goodbye: Hashable, Sendable {
         /// Stable, `[a-z0-9_]`, 1 to 64 bytes; PROTOCOL.md "Codes".
@@ -105,12 +117,18 @@ extension Frame {
         package var otherRun: UInt64
         /// The signature of that run (`TwinStatement`), 64 bytes; empty while it has not signed.
         package var proof: [UInt8]
+        /// With `revoked`: the revocation of the receiver's device, and what the recovery key said. See `PlacedStatement`.
+        package var statements: [PlacedStatement]
 
-        package init(code: String, message: String, otherRun: UInt64 = 0, proof: [UInt8] = []) {
+        package init(
+            code: String, message: String, otherRun: UInt64 = 0, proof: [UInt8] = [],
+            statements: [PlacedStatement] = []
+        ) {
             self.code = code
             self.message = message
             self.otherRun = otherRun
             self.proof = proof
+            self.statements = statements
         }
     }
 }

@@ -51,6 +51,7 @@ package enum FrameCodec {
             message.goodbye.message = goodbye.message
             message.goodbye.otherRun = goodbye.otherRun
             message.goodbye.proof = Data(goodbye.proof)
+            message.goodbye.statements = goodbye.statements.map { Data($0.canonicalBytes) }
         case .acknowledgements(let sent):
             message.acknowledgements.space = Data(sent.space.bytes)
             message.acknowledgements.rows = sent.rows.map { Data($0.encoded) }
@@ -69,6 +70,9 @@ package enum FrameCodec {
         case .presence(let presence):
             message.presence.space = Data(presence.space.bytes)
             message.presence.records = presence.records.map { Data($0.encoded) }
+        case .statements(let sent):
+            message.statements.space = Data(sent.space.bytes)
+            message.statements.statements = sent.statements.map { Data($0.canonicalBytes) }
         }
         return message
     }
@@ -90,7 +94,7 @@ package enum FrameCodec {
             .goodbye(
                 Frame.Goodbye(
                     code: goodbye.code, message: goodbye.message, otherRun: goodbye.otherRun,
-                    proof: [UInt8](goodbye.proof)))
+                    proof: [UInt8](goodbye.proof), statements: try PlacedStatement.read(goodbye.statements)))
         case .acknowledgements(let sent): .acknowledgements(try Frame.Acknowledgements(sent))
         case .acknowledgementRequest(let request):
             .acknowledgementRequest(try Frame.AcknowledgementRequest(request))
@@ -101,6 +105,10 @@ package enum FrameCodec {
         case .stateQuestion(let question): .stateQuestion(try Frame.StateQuestion(question))
         case .stateAnswer(let answer): .stateAnswer(try Frame.StateAnswer(answer))
         case .presence(let presence): .presence(try Frame.Presence(presence))
+        case .statements(let sent):
+            .statements(
+                Frame.Statements(
+                    space: try sent.space.spaceID(), statements: try PlacedStatement.read(sent.statements)))
         }
     }
 }
@@ -142,6 +150,7 @@ extension Lanyard_V1_Hello {
         waitingRoomBytes = hello.waitingRoomBytes
         twinRun = hello.twinRun
         twinSignature = Data(hello.twinSignature)
+        statementCount = hello.statementCount
     }
 }
 
@@ -156,7 +165,8 @@ extension Frame.Hello {
             featuresRequired: hello.featuresRequired, name: hello.name, runID: hello.runID,
             sessionNumber: hello.sessionNumber, wallMilliseconds: clock, agentVersion: hello.agentVersion,
             instance: hello.instance, listenPort: port, waitingRoomBytes: hello.waitingRoomBytes,
-            twinRun: hello.twinRun, twinSignature: [UInt8](hello.twinSignature))
+            twinRun: hello.twinRun, twinSignature: [UInt8](hello.twinSignature),
+            statementCount: hello.statementCount)
     }
 }
 
@@ -360,5 +370,20 @@ extension Frame.Presence {
             }
         }
         self.init(space: try presence.space.spaceID(), records: records)
+    }
+}
+
+extension PlacedStatement {
+    /// One of a later version is passed over.
+    fileprivate static func read(_ statements: [Data]) throws(WireError) -> [PlacedStatement] {
+        guard statements.count <= countLimit, statements.reduce(0, { $0 + $1.count }) <= byteLimit else {
+            throw .outOfRange(field: "statements")
+        }
+        var read: [PlacedStatement] = []
+        for bytes in statements {
+            var reader = ByteReader([UInt8](bytes))
+            if let statement = try? PlacedStatement(reading: &reader), reader.isAtEnd { read.append(statement) }
+        }
+        return read
     }
 }

@@ -24,6 +24,7 @@ struct AgreementChecker: Checker {
         case .stateOffer, .stateRequest, .stateItems, .stateQuestion, .stateAnswer: 1 << 3
         case .bulkWanted: 1 << 4
         case .presence: 1 << 5
+        case .statements: 1 << 6
         case .hello, .haveRequest, .want, .credit, .prune, .ping, .pong, .goodbye: 0
         }
     }

@@ -16,7 +16,7 @@ struct DurableFirstChecker: Checker {
                 return "node \(node) sends \(changes.replica) up to \(part.end); "
                     + "its disk has \(durable.next(of: changes.replica))"
             }
-        case .hello, .haveRequest, .want, .credit, .prune, .ping, .pong, .goodbye, .acknowledgements,
+        case .hello, .haveRequest, .want, .credit, .prune, .ping, .pong, .goodbye, .statements, .acknowledgements,
             .acknowledgementRequest, .bulkWanted, .stateOffer, .stateRequest, .stateItems, .stateQuestion, .stateAnswer,
             .presence:
             break

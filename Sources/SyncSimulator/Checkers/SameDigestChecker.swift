@@ -39,7 +39,8 @@ struct SameDigestChecker: Checker {
 
     mutating func compared(_ nodes: [ComparedNode]) -> String? {
         for (index, node) in nodes.enumerated() {
-            for other in nodes[..<index] where other.holds == node.holds && other.digest != node.digest {
+            for other in nodes[..<index]
+            where other.holds == node.holds && other.trust == node.trust && other.digest != node.digest {
                 return "nodes \(other.number) and \(node.number) hold the same changes, and have the digests "
                     + "\(other.digest) and \(node.digest)" + Self.difference(other.store, node.store, past: nil)
             }

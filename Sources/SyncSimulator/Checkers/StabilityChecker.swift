@@ -31,7 +31,11 @@ struct StabilityChecker: Checker {
             guard let number = numbers[member.device], !(held[number] ?? VersionVector()).covers(stable) else {
                 continue
             }
-            let cuts = core.cuts.cuts(holdingAway: member.device).map(\.dot)
+            var cuts = core.cuts.cuts(holdingAway: member.device).map(\.dot)
+            if core.cuts.isBarred(member.device) {
+                // Where only void facts admitted it, some statement made them void.
+                cuts = core.cuts.revocation(of: member.device).map { [$0.dot] } ?? core.cuts.trust.rows.map(\.dot)
+            }
             guard !cuts.isEmpty else { return "node \(node) takes for stable what node \(number) has never held" }
             for other in left.compactMap({ numbers[$0.device] })
             where !cuts.allSatisfy({ (held[other] ?? VersionVector()).covers($0) }) {

@@ -9,7 +9,9 @@ struct VoidWorkChecker: Checker {
     mutating func inspected(_ inspection: Inspection) -> String? {
         guard inspection.isLast, let state = try? inspection.store.state() else { return nil }
         for known in state.tips {
-            guard let end = state.cuts.end(of: known.replica), end < known.tip.next else { continue }
+            // What a revocation or a lowered role makes void stays so.
+            let last = min(known.tip.next, state.cuts.strictEnd(of: known.replica) ?? .max)
+            guard let end = state.cuts.end(of: known.replica), end < last else { continue }
             var next = end
             for place in state.cuts.rewritten.filter({ $0.old.replica == known.replica }).sorted(by: { $0.old < $1.old }
             ) {
@@ -18,8 +20,8 @@ struct VoidWorkChecker: Checker {
                 // Where that is void, too, it is asked for there.
                 next = max(next, place.old.counter + place.count)
             }
-            if next < known.tip.next {
-                return "\(known.replica) counts up to \(end), and was written again up to \(next) of \(known.tip.next)"
+            if next < last {
+                return "\(known.replica) counts up to \(end), and was written again up to \(next) of \(last)"
             }
         }
         return nil

@@ -55,6 +55,7 @@ package struct ObjectLedger {
                     dot: Dot(replica: segment.replica, counter: counter), stamp: view.stamp, context: context)
                 let operation = Operation(operation, in: segment.bytes)
                 if operation.objectAction != nil, cuts.isVoid(origin.dot) { return }
+                if operation.isSchemaEdit, cuts.isStrictlyVoid(origin.dot) { return }
                 take(operation, at: operation.judged(at: origin), view.wallMilliseconds)
             }
         }
@@ -80,7 +81,9 @@ package struct ObjectLedger {
         case .editSchema(let edit): schemas[edit.collection, default: []].append((origin, edit))
         case .addMember(let fact): additions.append(rule(.member(fact.device)))
         case .editAgain(let again): take(.editObject(again.edit), at: origin, wallMilliseconds)
-        case .appendEvent, .setStream, .cut, .markRewriting, .settleCut, .dropEvents, .void, .unknown: break
+        case .appendEvent, .setStream, .cut, .markRewriting, .settleCut, .dropEvents, .trust, .acceptWork, .void,
+            .unknown:
+            break
         }
     }
 
@@ -92,4 +95,8 @@ package struct ObjectLedger {
     package func rules(of key: ObjectKey) -> DeletionRules {
         DeletionRules(entries: (objects[key] ?? []).map(\.rule) + additions)
     }
+}
+
+extension SyncModel.Operation {
+    fileprivate var isSchemaEdit: Bool { if case .editSchema = self { true } else { false } }
 }

@@ -50,7 +50,14 @@ struct ObviousCuts {
         }
     }
 
+    /// True if everything there is void, by the law on roles: its own model judges that (Tests/EndsModel/Roles).
+    func isStrictlyVoid(_ dot: Dot) -> Bool { table.isStrictlyVoid(dot) }
+
     func isVoid(_ dot: Dot) -> Bool {
+        isStrictlyVoid(dot) || isCut(dot)
+    }
+
+    private func isCut(_ dot: Dot) -> Bool {
         table.cuts(of: dot.replica.device).contains { cut in
             // A fact that admits a device counts only if it is not void itself.
             let isExempt = table.exemptions.contains {

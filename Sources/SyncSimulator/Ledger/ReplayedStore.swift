@@ -42,6 +42,9 @@ enum ReplayedStore {
             }
         }
         _ = try fresh.apply(batch, wallMilliseconds: 0)
+        // What the recovery key said, and no change that is held says.
+        let apart = try store.logState().cuts.trust.rows.filter { $0.statement.isRecovery && !held.covers($0.dot) }
+        if !apart.isEmpty { _ = try fresh.takeStatements(apart.map { PlacedStatement($0) }, wallMilliseconds: 0) }
         return histories.allSatisfy { $0.next == nil } ? fresh : nil
     }
 }

@@ -37,8 +37,8 @@ package struct SimulatedStates {
                 return .lookedUp(id, try store.areStaged(announcements))
             case .review(let reviewed):
                 id = reviewed
-                let (facts, tips) = try store.stagedHistories()
-                return .reviewed(id, facts: facts, tips: tips)
+                let (facts, tips, trust) = try store.stagedHistories()
+                return .reviewed(id, facts: facts, tips: tips, trust: trust)
             case .join(let joined):
                 id = joined
                 return .joined(id, try join(store))

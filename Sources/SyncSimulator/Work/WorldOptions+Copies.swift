@@ -29,6 +29,7 @@ extension WorldOptions {
     /// changes. Two holders of one key acknowledge for each other: until one has keys of its own, nothing that both have not
     /// seen may be forgotten.
     var forgetsDeletions: Bool {
+        if let thieves, !thieves.forgets { return false }
         if let copies, copies.clones > 0 { return false }
         return states != nil || restorePercent == 0 && (copies?.lostTailsPerMinute ?? 0) == 0
     }

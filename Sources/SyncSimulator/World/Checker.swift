@@ -46,6 +46,8 @@ package protocol Checker {
     mutating func swept(before: [BlobLook], after: [BlobLook]) -> String?
     /// The world is at rest: all blobs of all nodes.
     mutating func blobsEnded(_ looks: [BlobLook]) -> String?
+    /// The world of thieves is at rest: a member's node.
+    mutating func thievesEnded(_ ending: ThievesEnding) -> String?
     /// The world has healed and come to rest (or has not in time).
     mutating func ended(_ ending: WorldEnding) -> String?
 }
@@ -72,6 +74,7 @@ extension Checker {
     package mutating func lookedAt(_ look: PartialLook) -> String? { nil }
     package mutating func swept(before: [BlobLook], after: [BlobLook]) -> String? { nil }
     package mutating func blobsEnded(_ looks: [BlobLook]) -> String? { nil }
+    package mutating func thievesEnded(_ ending: ThievesEnding) -> String? { nil }
     package mutating func ended(_ ending: WorldEnding) -> String? { nil }
 }
 
@@ -99,6 +102,8 @@ package struct ComparedNode {
     package let number: Int
     package let store: SQLiteStore
     package let holds: VersionVector
+    /// The node's knowledge of roles: statements of the recovery key may have come apart from all changes.
+    package let trust: TrustTable
     package let digest: Sum256
 }
 

@@ -16,6 +16,8 @@ struct SimulatedNode {
     var states = SimulatedStates()
     var core: AgentCore?
     var trusted: [DeviceID] = []
+    /// Devices that may dial a session, to be told why they may have none.
+    var heard: [DeviceID] = []
     /// The earliest `deadlinePassed` that is planned.
     var wakeAt: Int64?
     /// The steps in a row after which the core's next deadline had passed already.

@@ -88,6 +88,7 @@ extension World {
     /// True if bytes are where they should be, as far as any node has them.
     func haveBlobsConverged() -> Bool {
         guard options.blobs != nil else { return true }
+        let nodes = memberNodes.map { self.nodes[$0] }
         return nodes.allSatisfy { node in
             let wanted = wanted(node.number) + (node.blobs?.awaited.sorted() ?? [])
             return wanted.allSatisfy { blob in
@@ -120,9 +121,9 @@ extension World {
     /// The world is at rest: what is wanted is here, and what is not needed goes.
     mutating func inspectBlobs() {
         guard options.blobs != nil, failure == nil else { return }
-        let ended = nodes.indices.flatMap { looks($0, .ended) }
+        let ended = memberNodes.flatMap { looks($0, .ended) }
         check { $0.blobsEnded(ended) }
-        for node in nodes.indices where failure == nil {
+        for node in memberNodes where failure == nil {
             guard let blobs = nodes[node].blobs, let store = blobs.store else { continue }
             // Clocks were years off in both directions; grace is over for all of it now.
             nodes[node].wallOffsetMilliseconds = 100 * 365 * 86_400_000

@@ -29,7 +29,7 @@ extension World {
             if isReady(node, generation ?? nodes[node].generation, event) { perform(node, work) }
         case .blobFault(let fault): inflict(fault)
         case .input, .wake, .persist, .seal, .read, .stability, .state, .commit, .answer, .dial, .packet, .hostile,
-            .write,
+            .thief, .write,
             .pair, .start, .cutTail, .fault, .changeVersion, .unblock, .setClock, .look, .inspect, .heal:
             preconditionFailure("an event of records")
         }

@@ -6,6 +6,8 @@ extension World {
     mutating func send(_ node: Int, _ id: ConnectionID, _ frame: BulkFrame) {
         guard failure == nil, let (number, isDialer) = link(node, id), !links[number][isDialer: isDialer].isClosed
         else { return }
+        checkServed(node, frame, on: number)
+        guard failure == nil else { return }
         let bytes: [UInt8]
         do { bytes = try BulkFrameCodec.encode(lie(node, instead: frame)) } catch {
             return fail("codec", "node \(node) cannot encode a bulk frame: \(error)")

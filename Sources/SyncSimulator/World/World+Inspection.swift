@@ -5,20 +5,22 @@ import SyncStore
 extension World {
     /// Inspects one node that is up.
     mutating func inspect() {
-        let up = nodes.indices.filter { nodes[$0].store != nil }
+        let up = nodes.indices.filter { nodes[$0].store != nil && !isOutlaw($0) }
         guard isFaulty, !up.isEmpty else { return }
         inspect(up[objectWork.number(0..<up.count)], isThorough: true)
     }
 
     /// Compares the nodes. Open changes count as held: they show, though other nodes do not know of them.
     mutating func compareNodes() {
-        let up = nodes.compactMap { node in
+        let up = nodes.filter { !isOutlaw($0.number) }.compactMap { node in
             node.store.flatMap { store in
                 // A node that reports possibly wrong objects is left out; at rest no node may report that.
                 (try? store.logState()).flatMap { state -> ComparedNode? in
                     if state.isIncomplete, restedAt == nil { return nil }
                     let holds = VersionVector(state.tips.map { .init(replica: $0.replica, next: $0.tip.next) })
-                    return ComparedNode(number: node.number, store: store, holds: holds, digest: state.digest)
+                    return ComparedNode(
+                        number: node.number, store: store, holds: holds, trust: state.cuts.trust,
+                        digest: state.digest)
                 }
             }
         }
@@ -27,7 +29,7 @@ extension World {
 
     /// A copy of the disk is looked at, opened as after a crash: so what was still open is signed, and in the log.
     mutating func inspect(_ node: Int, isThorough: Bool) {
-        guard failure == nil, let store = nodes[node].store else { return }
+        guard failure == nil, !isOutlaw(node), let store = nodes[node].store else { return }
         do throws(StoreError) {
             // The node reports possibly wrong objects; at rest no node may report that.
             if try store.logState().isIncomplete, restedAt == nil { return }
@@ -51,6 +53,7 @@ extension World {
 
     /// Before anything else happens to the disk.
     mutating func checkWritten(_ node: Int, _ writes: [LocalWrite], _ result: AppendResult) {
+        guard !isOutlaw(node) else { return }
         let world = self
         check { $0.written(node: node, writes, result) { try? world.copy(of: node) } }
     }

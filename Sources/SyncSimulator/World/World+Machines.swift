@@ -21,7 +21,8 @@ extension World {
         let state: StoreState
         do throws(StoreError) {
             store = try nodes[node].disk.open(
-                device, leases: nodes[node].leases, faults: bug?.store ?? [], incarnations: { incarnations.next() })
+                device, leases: nodes[node].leases, faults: storeFaults(of: node), incarnations: { incarnations.next() }
+            )
             state = try store.state()
             try changes?.addFound(in: store, of: device.id)
         } catch {
@@ -29,7 +30,7 @@ extension World {
         }
         nodes[node].store = store
         nodes[node].states = SimulatedStates()
-        check { $0.started(node: node, digest: state.digest) }
+        if !isOutlaw(node) { check { $0.started(node: node, digest: state.digest) } }
         nodes[node].durable = VersionVector(
             state.tips.map { VersionVector.Entry(replica: $0.replica, next: $0.tip.next) })
         var membership = Membership(own: device.fact, sinceMilliseconds: 0)
@@ -137,7 +138,7 @@ extension World {
             case .closeIncarnation(let replica): try? nodes[node].store?.closeIncarnation(of: replica)
             case .seal: queue.plan(.seal(node: node, generation: generation), at: diskTime(node))
             case .readHeads, .acknowledge, .keep, .collect, .compact, .dropEvents, .readmit, .settle, .rewriteVoid,
-                .takeBack, .redoTakenBack:
+                .takeBack, .redoTakenBack, .takeStatements:
                 let task = StabilityTask(effect)
                 queue.plan(.stability(node: node, generation: generation, task), at: diskTime(node))
             case .dial(let id, let endpoint): dial(node, id, endpoint, isBulk: false)
@@ -146,9 +147,11 @@ extension World {
             case .bulkWanted(let device): stepBulk(node, .bulkWanted(device))
             case .send(let id, let frame): send(node, id, frame)
             // No client of these worlds is present anywhere.
-            case .establish, .presence, .renewPresence: break
+            case .establish, .presence, .renewPresence, .wipe: break
             case .close(let id, let reason): close(node, id, code: reason.rawValue)
-            case .trust(let devices): nodes[node].trusted = devices
+            case .trust(let devices, let heard):
+                nodes[node].trusted = devices
+                nodes[node].heard = heard
             case .remember(let endpoint, let device):
                 let address = PeerAddress(
                     host: endpoint.host, port: endpoint.port, device: device, isStatic: false,
@@ -161,6 +164,8 @@ extension World {
                 check { $0.reported(node: node, device: device, report) }
             }
         }
+        // In the middle of a step the devices may be those of before what the step took in.
+        checkTrusted(node)
     }
 
     /// A disk does one thing after the other.
@@ -202,7 +207,7 @@ extension World {
         let isEmpty = commit.segments.isEmpty
         if !isEmpty {
             recordCommit(node, commit)
-            check { $0.sealed(node: node, before: before, after: commit.digest) }
+            if !isOutlaw(node) { check { $0.sealed(node: node, before: before, after: commit.digest) } }
         }
         let answer = Event.input(
             node: node, generation: nodes[node].generation, .sealed(StoreChange(commit)))
@@ -214,7 +219,7 @@ extension World {
     mutating func commit(_ node: Int, _ writes: [LocalWrite]) -> Bool {
         guard let store = nodes[node].store else { return false }
         guard let result = try? store.append(writes, wallMilliseconds: wall(node)) else { return false }
-        if let cuts = try? store.logState().cuts, cuts.isAway(nodes[node].device.id) {
+        if !writes.isStatement, let cuts = try? store.logState().cuts, cuts.isAway(nodes[node].device.id) {
             fail("retired devices write nothing", "node \(node) wrote, and holds that it is retired")
         }
         recordCommit(node, result.commit)
@@ -226,7 +231,7 @@ extension World {
 
     mutating func recordCommit(_ node: Int, _ commit: Commit) {
         let before = nodes[node].durable
-        check { $0.committed(node: node, digest: commit.digest) }
+        if !isOutlaw(node) { check { $0.committed(node: node, digest: commit.digest) } }
         check { $0.committed(node: node, commit.segments, before: before) }
         if let store = nodes[node].store { changes?.add(commit.segments, from: store) }
         for verified in commit.segments {

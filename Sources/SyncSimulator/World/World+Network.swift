@@ -29,7 +29,8 @@ extension World {
         let areTwins = nodes[target].device.id == nodes[node].device.id
         guard
             areTwins
-                || nodes[target].trusted.contains(nodes[node].device.id)
+                || (nodes[target].trusted.contains(nodes[node].device.id)
+                    || !isBulk && nodes[target].heard.contains(nodes[node].device.id))
                     && nodes[node].trusted.contains(nodes[target].device.id)
         else { return failed("not_paired_there", after: milliseconds(options.delayMilliseconds)) }
         nodes[target].nextAcceptedConnection += 2
@@ -246,6 +247,7 @@ extension Frame {
         case .stateQuestion: "stateQuestion"
         case .stateAnswer: "stateAnswer"
         case .presence(let presence): "\(presence.records.count) presences"
+        case .statements(let sent): "\(sent.statements.count) statements of the recovery key"
         }
     }
 }

@@ -45,6 +45,7 @@ extension World {
         planCopies(until: end)
         planHostile(until: end)
         planVersions(until: end)
+        planThieves(until: end)
         for _ in 0..<options.inspections { queue.plan(.inspect, at: objectWork.moment(before: end)) }
     }
 
@@ -56,7 +57,7 @@ extension World {
     // MARK: Work
 
     mutating func write(_ node: Int) {
-        guard nodes[node].isUp else { return }
+        guard nodes[node].isUp, !isReader(node) else { return }
         let at = now + milliseconds(options.diskMilliseconds)
         // Where events go, there are some.
         let isForEvents = options.retention != nil && chance(per10000: 4_000)
@@ -100,13 +101,14 @@ extension World {
     }
 
     /// Each makes the other a member, durably, and dials.
-    mutating func pair(_ left: Int, _ right: Int) {
+    mutating func pair(_ host: Int, _ right: Int) {
+        let left = self.host(host, of: right)
         guard nodes[left].isUp, nodes[right].isUp else {
             return queue.plan(.pair(left, right), at: now + 500_000_000)
         }
         for (node, other) in [(left, right), (right, left)] {
             nodes[node].isPaired = true
-            guard commit(node, [.operations([.addMember(nodes[other].device.fact)])]) else {
+            guard commit(node, [.operations([.addMember(fact(about: other, isHost: node == right))])]) else {
                 // As a person would: the ticket stays good, and is tried again.
                 return queue.plan(.pair(left, right), at: now + 500_000_000)
             }
@@ -197,6 +199,7 @@ extension World {
             start(node)
             healBlobs(node)
         }
+        planPuttingRight()
         for step in 1...900 { queue.plan(.look, at: now + Int64(step) * 100_000_000) }
         if options.blobs != nil { for step in 91...250 { queue.plan(.look, at: now + Int64(step) * 1_000_000_000) } }
     }
@@ -208,11 +211,12 @@ extension World {
         lookForDeadSessions()
         compareNodes()
         guard let healedAt, failure == nil else { return }
-        let isLate = now - healedAt > Self.patienceNanoseconds
-        let digests = nodes.map { $0.core?.held.digest }
-        let states = nodes.map { try? $0.store?.logState().digest }
+        let isLate = now - healedAt > (thieves == nil ? Self.patienceNanoseconds : Self.thievesPatienceNanoseconds)
+        let members = memberNodes.map { nodes[$0] }
+        let digests = members.map { $0.core?.held.digest }
+        let states = members.map { try? $0.store?.logState().digest }
         let isLevel = Set(digests).count == 1 && digests[0] != nil && Set(states).count == 1
-        if isLevel, nodes.allSatisfy({ $0.core?.isAtRest ?? false }) {
+        if isLevel, areRolesRight, members.allSatisfy({ $0.core?.isAtRest(withThieves: thieves != nil) ?? false }) {
             haveRecordsRested = true
             if haveBlobsConverged() { restedAt = now }
         }
@@ -229,7 +233,7 @@ extension World {
 
     private var lateEnding: WorldEnding {
         WorldEnding(
-            nodes: nodes.map { node in
+            nodes: memberNodes.map { nodes[$0] }.map { node in
                 let digest = (try? node.store?.logState().digest) ?? .zero
                 return WorldEnding.Node(
                     number: node.number, durable: node.durable, vectorDigest: node.core?.held.digest ?? .zero,
@@ -261,9 +265,10 @@ extension World {
 
 extension AgentCore {
     /// True if no work is left, and a node is up.
-    fileprivate var isAtRest: Bool {
-        isInStepWithConnected && !connectedDevices.isEmpty && load.bufferedBytes == 0 && cuts.away.isEmpty
-            && !hasVoidWork
-            && !isIncomplete
+    ///
+    /// - Parameter withThieves: what a thief wrote may wait for what only the thief has.
+    fileprivate func isAtRest(withThieves: Bool) -> Bool {
+        (withThieves ? isLevelWithConnected : isInStepWithConnected) && !connectedDevices.isEmpty
+            && load.bufferedBytes == 0 && cuts.away.allSatisfy(cuts.isBarred) && !hasVoidWork && !isIncomplete
     }
 }

@@ -15,6 +15,7 @@ enum StabilityTask {
     case rewriteVoid(limit: Int)
     case takeBack(OtherHistory)
     case redoTakenBack(limit: Int)
+    case takeStatements([PlacedStatement])
 
     init(_ effect: Effect) {
         switch effect {
@@ -29,10 +30,9 @@ enum StabilityTask {
         case .rewriteVoid(let limit): self = .rewriteVoid(limit: limit)
         case .takeBack(let other): self = .takeBack(other)
         case .redoTakenBack(let limit): self = .redoTakenBack(limit: limit)
-        case .persist, .read, .state, .leaveOpen, .seal, .closeIncarnation, .dial, .send, .establish, .close, .trust,
-            .remember,
-            .bulkPeerUp,
-            .bulkPeerDown, .bulkWanted, .presence, .renewPresence, .report:
+        case .takeStatements(let statements): self = .takeStatements(statements)
+        case .persist, .read, .state, .leaveOpen, .seal, .closeIncarnation, .wipe, .dial, .send, .establish, .close,
+            .trust, .remember, .bulkPeerUp, .bulkPeerDown, .bulkWanted, .presence, .renewPresence, .report:
             preconditionFailure("no effect of stability")
         }
     }
@@ -63,7 +63,7 @@ extension World {
         case .compact(let stable): answer = compact(node, upTo: stable)
         case .dropEvents(let stable): answer = dropEvents(node, stable)
         case .readmit(let fact):
-            let isDone = commit(node, [.operations([.addMember(fact)])])
+            let isDone = commit(node, [.operations([.addMember(stated(fact, by: node))])])
             trace.record(now, node, "lets \(fact.device.shortID) in again\(isDone ? "" : ", in vain")")
             answer = nil
         case .settle(let cut):
@@ -82,6 +82,13 @@ extension World {
                 answer = .rewriteFailed(code: "\(error)")
             }
         case .takeBack(let other): answer = takeBack(node, other)
+        case .takeStatements(let statements):
+            if let commit = try? store.takeStatements(statements, wallMilliseconds: wall(node)) {
+                trace.record(now, node, "takes \(statements.count) statements of the recovery key")
+                recordCommit(node, commit)
+                queue.plan(.answer(node: node, generation: nodes[node].generation, commit), at: answerTime(node))
+            }
+            answer = nil
         case .redoTakenBack(let limit):
             do {
                 let redone = try store.redoTakenBack(limit: limit, wallMilliseconds: wall(node))

@@ -27,6 +27,7 @@ struct World {
         case blobWork(node: Int, generation: Int?, BlobWork)
         case blobFault(BlobFault)
         case hostile(HostileStep)
+        case thief(ThiefStep)
         case write(node: Int)
         case pair(Int, Int)
         case start(node: Int)
@@ -81,6 +82,8 @@ struct World {
     var versionRandom: SplitMix64
     /// Nil where all members keep the rules.
     var hostile: HostilePeer?
+    /// Nil where all members are writers for good.
+    var thieves: Thieves?
     /// Everything that was ever written, in a world in which nodes hold state in place of changes.
     var changes: WrittenChanges?
     /// Disks that were put back: what others may have forgotten, their devices may not know.
@@ -108,8 +111,8 @@ struct World {
         let connection: ConnectionID
     }
 
-    init(seed: UInt64, bug: PlantedBug?, mixesVersions: Bool, tracing: Bool) {
-        options = WorldOptions(seed: seed, mixesVersions: mixesVersions)
+    init(seed: UInt64, bug: PlantedBug?, kind: WorldKind, tracing: Bool) {
+        options = WorldOptions(seed: seed, kind: kind)
         self.bug = bug
         random = SplitMix64(seed: seed)
         blobContents = options.blobs?.contents.map { BlobContent.all[$0] } ?? []
@@ -118,7 +121,8 @@ struct World {
             seed: seed, options: options.objects, contents: blobContents,
             wrongSizePercent: options.blobs?.wrongSizePercent ?? 0)
         let exchangesState = options.states != nil
-        nodes = (0..<options.nodes).map {
+        // The accomplice of a thief is one more.
+        nodes = (0..<options.nodes + (options.thieves?.thief == nil ? 0 : 1)).map {
             SimulatedNode(
                 number: $0, device: SimulatedDevice.all[$0], seed: seed, disk: SimulatedDisk())
         }
@@ -149,6 +153,10 @@ struct World {
             checkers.append(HostileMemberChecker())
         }
         if options.versions != nil { checkers.append(AgreementChecker()) }
+        if options.thieves != nil {
+            thieves = Thieves(seed: seed)
+            checkers.append(ThievesChecker())
+        }
         trace = WorldTrace(isKept: tracing)
         giveBlobs()
         planRun()
@@ -165,7 +173,8 @@ struct World {
         if failure != nil { describeNodes() }
         guard failure == nil else { return }
         inspectBlobs()
-        for node in nodes.indices { inspect(node, isThorough: node == nodes.indices.last) }
+        for node in memberNodes { inspect(node, isThorough: node == memberNodes.last) }
+        checkThieves()
         let ending = ending
         check { $0.ended(ending) }
     }
@@ -193,13 +202,14 @@ struct World {
             if isReady(node, generation, event) { commit(node, writes) }
         case .answer(let node, let generation, let commit):
             guard isReady(node, generation, event) else { return }
-            check { $0.acknowledged(node: node, commit.segments) }
+            if !leaves(node) { check { $0.acknowledged(node: node, commit.segments) } }
             step(node, .appended(StoreChange(commit)))
         case .dial(let node, let generation, let id, let target, let isBulk):
             if isReady(node, generation, event) { connect(node, id, target, isBulk: isBulk) }
         case .bulk, .bulkWake, .blobTask, .blobWork, .blobFault: handleBulk(event)
         case .packet(let link, let toDialer, let packet): arrive(link, toDialer, packet)
         case .hostile(let hostileStep): handle(hostileStep)
+        case .thief(let thiefStep): handle(thiefStep)
         case .write(let node): write(node)
         case .pair(let left, let right): pair(left, right)
         case .start(let node): start(node)
@@ -272,7 +282,7 @@ struct World {
 
     private var ending: WorldEnding {
         WorldEnding(
-            nodes: nodes.map { node in
+            nodes: memberNodes.map { nodes[$0] }.map { node in
                 let state = try? node.store?.logState()
                 let recomputed = try? node.store?.recomputedDigest(of: .home)
                 return WorldEnding.Node(

@@ -282,7 +282,7 @@ struct CompactionPlan: Sendable {
         var keys: Set<ObjectKey> = []
         view.forEachOperation(in: segment.bytes) { _, operation in
             if Operation.Kind.concernsObjects(operation.kind),
-                let (key, _) = Operation(operation, in: segment.bytes).objectAction
+                let key = Operation(operation, in: segment.bytes).touchedObject
             {
                 keys.insert(key)
             }

@@ -54,12 +54,13 @@ extension LogRows {
         /// setting in it.
         var isFinal = false
 
-        fileprivate mutating func take(_ verified: VerifiedSegment, _ row: Int64, _ dropped: DroppedByStream) {
+        fileprivate mutating func take(_ verified: VerifiedSegment, _ row: Int64, _ state: LogState) {
             let segment = verified.segment
+            let strictEnd = state.cuts.strictEnd(of: segment.replica)
             segments.insert(row)
             touched.append((row, segment.objects(within: segment.start..<segment.end)))
             changes += Int64(verified.changeCount)
-            events += SegmentScan(verified, dropped: dropped).eventCount
+            events += SegmentScan(verified, dropped: state.dropped, strictEnd: strictEnd).eventCount
             isFinal = isFinal || verified.changeCount == 0 || segment.setsWhatHolds
         }
     }
@@ -73,7 +74,7 @@ extension LogRows {
         try forEachSegment { verified, row throws(StoreError) in
             let fate = try taking.fate(of: verified)
             if fate == .stays { return }
-            gone.take(verified, row, state.dropped)
+            gone.take(verified, row, state)
             for again in try work.take(verified.segment, fate, taking, self, objects) { try keepAside(again) }
             if fate == .waits { try holdBack(segment: row) }
         }

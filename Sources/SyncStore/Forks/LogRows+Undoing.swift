@@ -16,7 +16,7 @@ extension LogRows {
         if gone.isFinal || isInState || state.cuts.rests(on: starts) { throw taking.refusal }
         // The snapshots of large objects were made with all membership facts known until now.
         let objects = ObjectRows(self, sharesContexts: true)
-        _ = try objects.members.facts(self)
+        _ = try knownMembers()
         for (replica, start) in starts { try forget(replica, from: start) }
         for (segment, keys) in gone.touched {
             for key in keys {
@@ -38,7 +38,9 @@ extension LogRows {
         }
         try access.run("DELETE FROM latest_event")
         let streams = StreamRows(self)
-        try streams.write(StreamPlan(from: [:], to: after.streams, collected: [], streams))
+        try streams.write(
+            StreamPlan(
+                from: [:], to: after.streams, ends: StrictEndMove(staying: after.cuts), collected: [], streams))
         try access.run(
             "UPDATE space SET digest = ? WHERE id = ?", .blob(try recomputedDigest().bytes), .integer(spaceRow))
     }
@@ -94,6 +96,7 @@ extension Segment {
         let kinds = [
             SyncModel.Operation.Kind.editSchema, SyncModel.Operation.Kind.setStream, SyncModel.Operation.Kind.cut,
             SyncModel.Operation.Kind.markRewriting, SyncModel.Operation.Kind.settleCut,
+            SyncModel.Operation.Kind.trust,
         ]
         var reader = ByteReader(bytes)
         while !reader.isAtEnd, let view = try? ChangeView(&reader) {

@@ -123,7 +123,7 @@ extension Segment {
 
     fileprivate var memberFacts: MemberFacts {
         var facts = MemberFacts()
-        forEachAddition { fact, dot in facts.add(fact.device, at: dot) }
+        forEachAddition { fact, dot in facts.add(fact, at: dot) }
         return facts
     }
 

@@ -54,10 +54,13 @@ package struct OwnHistory: Sendable {
     }
 
     /// Ends a history that was cut. A new one begins only after the device is admitted again: its first change must know
-    /// that.
-    package mutating func heedCuts(_ cuts: CutTable, faults: StoreFaults = []) throws(StoreError) {
-        guard !cuts.isEmpty else { return }
-        if cuts.isAway(device), !faults.contains(.beginUninvited) { throw .retired }
+    /// that. The recovery key also speaks on a device that was revoked: then its statement begins the new history.
+    package mutating func heedCuts(
+        _ cuts: CutTable, isRecovery: Bool = false, faults: StoreFaults = []
+    ) throws(StoreError) {
+        guard !cuts.endsNothing else { return }
+        let mayBegin = isRecovery && cuts.isBarred(device)
+        if cuts.isAway(device), !mayBegin, !faults.contains(.beginUninvited) { throw .retired }
         if let author, cuts.end(of: author.replica) != nil { end() }
     }
 

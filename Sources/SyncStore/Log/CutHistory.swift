@@ -8,6 +8,14 @@ package protocol CutHistory {
     ) throws(StoreError) -> [(start: UInt64, moved: [VersionVector.Entry])]
     /// The objects that operations of the replica with these counters are on.
     func objects(touchedBy replica: ReplicaID, within counters: Range<UInt64>) throws(StoreError) -> Set<ObjectKey>
+    /// Calls `body` for each segment of a replica that ends behind a counter, in the order of counters.
+    func forEachSegment(
+        of replica: ReplicaID, behind start: UInt64, _ body: (Segment) -> Void
+    ) throws(StoreError)
+    /// Calls `body` for each stored segment, in the order of arrival.
+    func forEachSegment(
+        _ body: (VerifiedSegment, _ row: Int64) throws(StoreError) -> Void
+    ) throws(StoreError)
 }
 
 extension FirstContexts {

@@ -16,6 +16,8 @@ package struct LocalCommit {
     /// Indices in `answers`, by the names of keys.
     private var answered: [[UInt8]: Int] = [:]
     private let wallMilliseconds: Int64
+    /// The reason why no writes of this device count anywhere now; nil if they do.
+    private let refusal: ObjectRefusal?
 
     /// Everything a store has to make durable.
     package struct Planned: Sendable {
@@ -40,6 +42,7 @@ package struct LocalCommit {
         self.faults = faults
         self.wallMilliseconds = wallMilliseconds
         rewritten = state.cuts.rewritten
+        refusal = Self.refusal(of: own.device, on: state)
         batch = ChangeBatch(
             own.nextAuthor(on: state), held: own.nameable(on: state), greatestStamp: state.greatestStamp,
             wallMilliseconds: wallMilliseconds)
@@ -81,10 +84,14 @@ package struct LocalCommit {
             outcomes.append(.failure(refusedAgain))
             return
         }
+        if let refusal, write.needsWriter {
+            outcomes.append(.failure(WriteRefusal(step: 0, refusal)))
+            return
+        }
         guard let origin = batch.nextOrigin?.planting(faults) else { throw .stampsExhausted }
         var change = ObjectPlan.Change(origin: origin, wallMilliseconds: batch.displayMilliseconds)
         objects.begin()
-        if let refusal = try apply(write, in: &change, reading) {
+        if let refusal = try apply(write, in: &change, reading, sign) {
             objects.takeBack()
             if case .planned(_, let row?) = write { refusedRows[row] = refusal }
             outcomes.append(.failure(refusal))
@@ -99,8 +106,20 @@ package struct LocalCommit {
         outcomes.append(.success(WriteOutcome(dots: origin.dot...last, steps: change.steps)))
     }
 
+    private static func refusal(of device: DeviceID, on state: LogState) -> ObjectRefusal? {
+        guard let verdicts = state.cuts.verdicts else { return nil }
+        if verdicts.roles[device] == .reader { return .readOnly }
+        // A history begins behind what gave the device its role: that came apart, and cannot be named yet.
+        let isWaiting = state.cuts.trust.rows.contains {
+            $0.statement.device == device && $0.statement.role != nil && verdicts.counting.contains($0.dot)
+                && !state.held.covers($0.dot)
+        }
+        return isWaiting ? .catchingUp : nil
+    }
+
     private mutating func apply(
-        _ write: LocalWrite, in change: inout ObjectPlan.Change, _ reading: some ObjectSource
+        _ write: LocalWrite, in change: inout ObjectPlan.Change, _ reading: some ObjectSource,
+        _ sign: ([UInt8]) -> [UInt8]
     ) throws(StoreError) -> WriteRefusal? {
         switch write {
         case .operations(let operations):
@@ -108,13 +127,19 @@ package struct LocalCommit {
         case .planned(let writes, row: _): return try plan(writes, in: &change, reading)
         case .prepared(.planned(let writes, row: _), let prepared):
             return try plan(writes, prepared, in: &change, reading)
-        case .once(_, let inner), .prepared(let inner, _): return try apply(inner, in: &change, reading)
+        case .once(_, let inner), .prepared(let inner, _): return try apply(inner, in: &change, reading, sign)
         case .retire(let device):
             // It would say nothing (`LogPlan.note`).
             guard state.members.knows(change.origin.dot.replica.device, at: change.origin) else {
                 return WriteRefusal(step: 0, .catchingUp)
             }
             try objects.apply(Self.retiring(device, in: state), in: &change, reading)
+        case .trust(let order):
+            guard order.isInformed(at: change.origin, on: state) else {
+                return WriteRefusal(step: 0, .catchingUp)
+            }
+            let statement = order.statement(at: change.origin, on: state, sign: sign)
+            try objects.apply(.trust(statement), in: &change, reading)
         case .again(let old):
             let before = rewritten
             let isAdmitted = try objects.writeAgain(old, in: &change, reading, &rewritten) { [state] fact in

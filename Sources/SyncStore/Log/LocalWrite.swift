@@ -9,6 +9,8 @@ package enum LocalWrite: Sendable, Hashable {
     case planned([ObjectWrite], row: UInt64? = nil)
     /// Lets a device go at what is held of it when the write's turn comes.
     case retire(DeviceID)
+    /// States something on a device's role, at what is held of the device when the write's turn comes.
+    case trust(TrustOrder)
     /// A change that this device had written under a history that was cut.
     indirect case again(VoidChange)
     /// Written unless a write under this key is remembered; then that one's outcome is the outcome. A refused write is not
@@ -75,6 +77,26 @@ package struct WriteOutcome: Sendable, Equatable {
 }
 
 extension LocalWrite {
+    /// True for a statement of the recovery key, which speaks on any device.
+    var isOfRecoveryKey: Bool {
+        switch self {
+        case .trust(let order): order.recoveryKey != nil
+        case .once(_, let write), .prepared(let write, _): write.isOfRecoveryKey
+        case .operations, .planned, .retire, .again: false
+        }
+    }
+
+    /// True if a person or an application asks for it: a reader's agent refuses it. What the agent writes by itself is left to
+    /// the law.
+    package var needsWriter: Bool {
+        switch self {
+        case .planned, .retire: true
+        case .trust(let order): order.recoveryKey == nil
+        case .once(_, let write), .prepared(let write, _): write.needsWriter
+        case .operations, .again: false
+        }
+    }
+
     /// Lets these in, with as many changes as that takes.
     static func admissions(of facts: [MemberFact]) -> [LocalWrite] {
         let limit = Int(Limits.admissionsPerChange)

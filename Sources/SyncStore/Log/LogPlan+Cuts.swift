@@ -1,4 +1,4 @@
-import SyncModel
+package import SyncModel
 
 // The changes that count, and the effects of a moved cut.
 extension LogPlan {
@@ -6,8 +6,9 @@ extension LogPlan {
         _ statements: [(dot: Dot, says: CutStatement)], of segment: Segment, _ context: VersionVector
     ) {
         for (dot, says) in statements {
-            if case .addition(let device) = says { after.members.add(device, at: dot) }
+            if case .addition(let fact) = says { after.members.add(fact, at: dot) }
         }
+        // Those beyond a strict end are recorded, too: the table passes over them, and that end may move.
         let author = segment.replica.device
         let statements = statements.filter { dot, says in
             guard case .cut = says else { return true }
@@ -19,10 +20,12 @@ extension LogPlan {
         if after.cuts.record(first, context: context, statements, members: after.members) { hasNewCuts = true }
     }
 
-    /// Decides where retirements (cuts) end histories once these segments are applied, and which objects must be computed anew
-    /// because of it. Called before objects are applied; costs nothing if no end moved.
+    /// Decides where retirements (cuts) end histories once these segments are applied, and what must be computed anew because
+    /// of it. Called before objects are applied; costs nothing if no end moved.
+    ///
+    /// - Parameter held: the changes that were read by the ends of before; nil for all that `state` holds.
     package mutating func settleCuts(
-        on state: LogState, _ history: some CutHistory, faults: StoreFaults = []
+        on state: LogState, held: VersionVector? = nil, _ history: some CutHistory, faults: StoreFaults = []
     ) throws(StoreError) {
         guard changesCuts else { return }
         if hasNewCuts, !faults.contains(.cutAsksNobody) {
@@ -55,15 +58,18 @@ extension LogPlan {
             touched.formUnion(try history.objects(touchedBy: known.replica, within: counters))
         }
         rebuilt = faults.contains(.cutKeepsObjects) ? [] : touched.sorted()
+        if !faults.contains(.strictEndsStay) { try settleStrictEnds(on: state, held: held ?? state.held, history) }
     }
 
     /// Takes over what the sender of a state knows of cuts, and what the histories that come with it say of ours.
     ///
     /// - Parameter firsts: also of the replicas that are not held yet.
     mutating func join(
-        _ cuts: CutTable, _ tips: [StateTip], _ firsts: FirstContexts, members: MemberFacts, on state: LogState
+        _ cuts: CutTable, _ tips: [StateTip], _ firsts: FirstContexts, members: MemberFacts,
+        judging strictEnds: [ReplicaID: UInt64]? = nil, on state: LogState
     ) {
         after.cuts.join(cuts, members: members)
+        if let strictEnds { after.cuts.record(strictEnds: strictEnds, members: members) }
         // Each author had seen at least as much when it wrote what is last.
         for tip in tips where tip.tip.next > state.held.next(of: tip.replica) {
             var context = firsts.inherited(by: tip.replica)

@@ -20,25 +20,43 @@ package struct LogPlan: Sendable {
     /// Objects to compute anew, because changes on them that are held already became void, or are void no more.
     var rebuilt: [ObjectKey] = []
     package internal(set) var changesCuts = false
+    /// Which stored changes are void wholly, before and after.
+    private(set) var strictEnds: StrictEndMove
+    /// Schemas made anew, because edits that are held already became void, or are void no more.
+    var remadeSchemas: [ExactString: CollectionSchema] = [:]
     private var mayChangeSchemas = false
+    /// The streams of which other stored events are shown than before.
+    private var changedStreams: [ExactString] = []
 
-    /// - Parameter foldedEvents: of our own, counters of events that had arrival numbers already.
+    /// - Parameters:
+    ///   - foldedEvents: of our own, counters of events that had arrival numbers already.
+    ///   - strictEnds: given by a judgement outside the log, in place of those that follow from the segments.
     /// - Throws: `notApplicable`, with nothing to undo.
     package init(
-        _ segments: [VerifiedSegment], on state: LogState, foldedEvents: [UInt64] = []
+        _ segments: [VerifiedSegment], on state: LogState, foldedEvents: [UInt64] = [],
+        judging strictEnds: [ReplicaID: UInt64]? = nil
     ) throws(StoreError) {
         after = state
-        let known = Scanning(collecting: state.latestOnlyStreams, dropped: state.dropped)
-        for verified in segments { try add(verified, known, foldedEvents) }
-        // A setting among them, or a drop: the events before it count differently too.
-        let scanning = Scanning(
-            collecting: known.collecting.union(after.latestOnlyStreams), dropped: after.dropped)
-        guard scanning != known else {
-            changesCuts = after.cuts != state.cuts
-            return
+        self.strictEnds = StrictEndMove(staying: state.cuts)
+        var known = Scanning(from: state, to: state, segments)
+        // A setting among them, a drop, or a fact that ends a history: the segments before it count differently too. Facts
+        // depend on no scan, and settings and drops on the ends alone: the third scan is the last.
+        while true {
+            for verified in segments { try add(verified, known, foldedEvents) }
+            if let strictEnds { after.cuts.record(strictEnds: strictEnds, members: after.members) }
+            let scanning = Scanning(from: state, to: after, segments)
+            guard scanning != known else { break }
+            known = scanning
+            (after, entries) = (state, [])
         }
-        (after, entries) = (state, [])
-        for verified in segments { try add(verified, scanning, foldedEvents) }
+        changesCuts = after.cuts != state.cuts
+    }
+
+    /// Plans what other cuts change of what is stored.
+    init(settling cuts: CutTable, on state: LogState) {
+        after = state
+        after.cuts = cuts
+        strictEnds = StrictEndMove(staying: state.cuts)
         changesCuts = after.cuts != state.cuts
     }
 
@@ -51,6 +69,7 @@ package struct LogPlan: Sendable {
         on state: LogState
     ) throws(StoreError) {
         after = state
+        strictEnds = StrictEndMove(staying: state.cuts)
         for setting in settings { after.keep(setting) }
         for drop in dropped { after.dropped.drop(drop.events, of: drop.stream) }
         let collecting = state.latestOnlyStreams.union(after.latestOnlyStreams)
@@ -59,15 +78,52 @@ package struct LogPlan: Sendable {
             guard segment.start == after.held.next(of: segment.replica), segment.start < segment.end else {
                 throw .notApplicable(segment.replica, at: segment.start)
             }
-            take(residue, SegmentScan(residue, collecting: collecting, dropped: after.dropped))
+            let strictEnd = after.cuts.strictEnd(of: segment.replica)
+            take(
+                residue,
+                SegmentScan(residue, collecting: collecting, dropped: after.dropped, strictEnd: strictEnd))
         }
     }
 
-    /// The settings and drops of streams that affect how a segment is read.
+    /// The settings, drops and ends that affect how a segment is read.
     private struct Scanning: Equatable {
         /// Streams that are `latestOnly` before or after it.
         let collecting: Set<ExactString>
         let dropped: DroppedByStream
+        /// The strict ends of the segments' replicas.
+        private let strictEnds: [ReplicaID: UInt64]
+
+        init(from before: LogState, to after: LogState, _ segments: some Sequence<VerifiedSegment>) {
+            collecting = before.latestOnlyStreams.union(after.latestOnlyStreams)
+            dropped = after.dropped
+            var ends: [ReplicaID: UInt64] = [:]
+            for verified in segments {
+                ends[verified.segment.replica] = after.cuts.strictEnd(of: verified.segment.replica)
+            }
+            strictEnds = ends
+        }
+
+        func scan(_ verified: VerifiedSegment, _ foldedEvents: [UInt64] = []) -> SegmentScan {
+            SegmentScan(
+                verified, collecting: collecting, dropped: dropped, strictEnd: strictEnds[verified.segment.replica],
+                foldedEvents: foldedEvents)
+        }
+    }
+
+    /// Reads the segments again: settings, drops and ends are others than when they were read.
+    ///
+    /// - Parameter state: before the transaction.
+    mutating func scanAgain(on state: LogState) {
+        let scanning = Scanning(from: state, to: after, entries.lazy.map(\.verified))
+        for index in entries.indices {
+            let entry = entries[index]
+            let scan = scanning.scan(entry.verified)
+            after.digest -= entry.scan.digest
+            after.digest += scan.digest
+            after.counts.events += scan.eventCount - entry.scan.eventCount
+            entries[index] = Entry(
+                verified: entry.verified, scan: scan, firstPosition: entry.firstPosition, context: entry.context)
+        }
     }
 
     private mutating func add(
@@ -79,8 +135,7 @@ package struct LogPlan: Sendable {
         guard segment.start == next, verified.context.allSatisfy({ after.held.next(of: $0.replica) >= $0.next }) else {
             throw .notApplicable(segment.replica, at: segment.start)
         }
-        let scan = SegmentScan(
-            verified, collecting: scanning.collecting, dropped: scanning.dropped, foldedEvents: foldedEvents)
+        let scan = scanning.scan(verified, foldedEvents)
         for setting in scan.settings { after.keep(setting) }
         take(verified, scan)
     }
@@ -113,6 +168,9 @@ package struct LogPlan: Sendable {
         on state: LogState, steady: Set<ObjectKey> = [], _ reading: some ObjectSource, faults: ModelFaults = []
     ) throws(StoreError) -> ObjectPlan {
         var objects = ObjectPlan(on: state, cuts: after.cuts, steady: steady, faults: faults)
+        for (name, schema) in remadeSchemas.sorted(by: { $0.key < $1.key }) {
+            try objects.replace(schema, of: name, reading)
+        }
         for key in rebuilt where try !objects.rebuild(key, reading) { after.isIncomplete = true }
         for entry in entries {
             let segment = entry.verified.segment
@@ -142,10 +200,16 @@ package struct LogPlan: Sendable {
         }
         let streams = try StreamPlan(
             from: state.streams, to: after.streams, dropping: after.dropped.changed(since: state.dropped),
-            collected: collected, reading)
+            ends: strictEnds, collected: collected, reading)
         after.digest += streams.digestChange
-        after.counts.events -= streams.droppedCount
+        after.counts.events += streams.eventChange
+        changedStreams = streams.runs.map(\.stream)
         return streams
+    }
+
+    /// Compares the strict ends with those of before the transaction.
+    mutating func moveStrictEnds(from cuts: CutTable, held: VersionVector) {
+        strictEnds = StrictEndMove(from: cuts, to: after.cuts, held: held)
     }
 
     /// Takes over what the same transaction does to objects.
@@ -160,6 +224,9 @@ package struct LogPlan: Sendable {
         after.members.join(objects.members)
     }
 
+    /// The replicas of which nothing was held before.
+    var begun: [ReplicaID] { entries.lazy.map(\.verified.segment).filter { $0.start == 0 }.map(\.replica) }
+
     /// Notes that something was forgotten because it is stable at this vector.
     package mutating func raiseFloor(to stable: VersionVector) { after.floor.join(stable) }
 
@@ -171,11 +238,17 @@ package struct LogPlan: Sendable {
     /// The facts for the log of trust, in the order in which they come.
     var trust: [TrustFact] { entries.flatMap(\.scan.trust) }
 
+    /// The streams that show other events than before, by those that came or by those that were stored already.
+    var streams: Set<Name.Bytes> {
+        Set(entries.flatMap { $0.scan.runs.lazy.filter { $0.count > 0 }.map { Name.Bytes($0.stream) } })
+            .union(changedStreams.map { Name.Bytes($0.string) })
+    }
+
     package var commit: Commit {
         Commit(
             segments: entries.map(\.verified), digest: after.digest, counts: after.counts,
             additions: entries.flatMap(\.scan.additions), lastPosition: after.lastPosition,
-            streams: Set(entries.flatMap { $0.scan.runs.map { Name.Bytes($0.stream) } }).sorted().map(\.text),
+            streams: streams.sorted().map(\.text),
             objectPosition: after.objectPosition, mayChangeSchemas: mayChangeSchemas,
             cuts: changesCuts ? after.cuts : nil,
             ignoredRevocations: IgnoredRevocation.amongst(entries.lazy.flatMap(\.scan.statements)),

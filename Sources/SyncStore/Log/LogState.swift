@@ -28,6 +28,13 @@ package struct LogState: Sendable, Equatable {
     package var firstHeld = VersionVector()
     /// The changes that admitted members.
     package var members = MemberFacts()
+    /// The founder of the space that this device follows; nil: this device itself, or one that the facts do not tell yet. It is
+    /// adopted with the first host (`adoptFounder`) and stays.
+    package var founder: DeviceID? { didSet { if founder != oldValue { follow() } } }
+    /// The device whose log it is; nil in a log that belongs to no device.
+    private(set) var own: DeviceID?
+    /// True if the device said through which host it joined.
+    private var hasHost = false
     /// The devices that were retired or revoked, and the part of their histories that counts.
     package var cuts = CutTable()
     /// True if changes were taken back: the log may hold changes of devices that are no longer admitted.
@@ -41,6 +48,35 @@ package struct LogState: Sendable, Equatable {
     package var dropped = DroppedByStream()
 
     package init(space: SpaceID) { self.space = space }
+
+    /// Takes over what was kept of the space that the device is in.
+    ///
+    /// - Parameters:
+    ///   - hasHost: true if the device said through which host it joined.
+    ///   - recoveryKey: the public recovery key that it knows.
+    mutating func recordFounding(own: DeviceID?, founder: DeviceID?, hasHost: Bool, recoveryKey: [UInt8]?) {
+        (self.own, self.hasHost) = (own, hasHost)
+        cuts.follow(nil, recoveryKey: recoveryKey, in: space, members: members)
+        self.founder = founder
+        follow()
+    }
+
+    /// Judges roles with planted bugs.
+    mutating func plant(_ faults: TrustFaults, on device: DeviceID) {
+        cuts.plant(faults, on: device, members: members)
+    }
+
+    /// Takes note that the device joins through a host.
+    mutating func recordHost() {
+        guard !hasHost else { return }
+        hasHost = true
+        follow()
+    }
+
+    /// A device that joined through no host is the founder itself.
+    private mutating func follow() {
+        cuts.follow(founder ?? (hasHost ? nil : own), recoveryKey: nil, in: space, members: members)
+    }
 
     /// The empty tip for a replica of which nothing is held.
     package func tip(of replica: ReplicaID) -> ReplicaTip {
@@ -67,12 +103,22 @@ package struct LogState: Sendable, Equatable {
         streams[stream.setting.stream] = stream
     }
 
+    /// Puts another setting in place of the one of the stream; nil for none.
+    package mutating func replace(_ kept: KeptStream?, of stream: ExactString) { streams[stream] = kept }
+
     package func isLatestOnly(_ stream: String) -> Bool { streams[ExactString(stream)]?.setting.latestOnly ?? false }
 
     var latestOnlyStreams: Set<ExactString> { Set(streams.filter(\.value.setting.latestOnly).keys) }
 
     /// Returns what the replica's changes have named so far.
     package func named(by replica: ReplicaID) -> VersionVector { named[replica] ?? VersionVector() }
+
+    /// True if another history, whose author knows the dot by now, is not in the log from its beginning on.
+    func hasAsState(whatKnows dot: Dot) -> Bool {
+        tips.contains {
+            $0.replica != dot.replica && firstHeld.next(of: $0.replica) > 0 && context(of: $0.replica).covers(dot)
+        }
+    }
 
     /// Returns what the author of the replica's newest change had seen.
     package func context(of replica: ReplicaID) -> VersionVector {

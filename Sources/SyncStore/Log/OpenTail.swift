@@ -125,17 +125,17 @@ extension LocalWrite {
                 switch operation {
                 case .appendEvent, .editObject, .editAttachments, .deleteObject, .keepObject, .void: true
                 case .addMember, .editSchema, .setStream, .cut, .markRewriting, .editAgain, .settleCut, .dropEvents,
-                    .unknown:
+                    .trust, .acceptWork, .unknown:
                     false
                 }
             }
-        case .retire, .again: false
+        case .retire, .trust, .again: false
         case .once(_, let write), .prepared(let write, _): write.mayStayOpen
         case .planned(let writes, row: _):
             writes.allSatisfy { write in
                 switch write {
                 case .put, .edit, .delete, .resolve, .attach, .detach, .appendEvent: true
-                case .convert, .setSchema, .setStream: false
+                case .convert, .setSchema, .setStream, .accept: false
                 }
             }
         }

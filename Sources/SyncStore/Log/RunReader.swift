@@ -9,18 +9,18 @@ package struct RunReader: Sendable {
     package let places: [EventPlaces.Place]
     package let bytes: [UInt8]
     /// Events of the stream that are passed over.
-    package let dropped: DroppedEvents
+    package let hidden: HiddenEvents
 
     package init(
         replica: ReplicaID, stream: String, firstPosition: Int64, places: [EventPlaces.Place], bytes: [UInt8],
-        dropped: DroppedEvents
+        hidden: HiddenEvents
     ) {
         self.replica = replica
         self.stream = Array(stream.utf8)
         self.firstPosition = firstPosition
         self.places = places
         self.bytes = bytes
-        self.dropped = dropped
+        self.hidden = hidden
     }
 
     /// Hands over the events at or behind `position`, in order, until `body` returns false.
@@ -74,7 +74,7 @@ package struct RunReader: Sendable {
             let isOurs = bytes[view.stream].elementsEqual(stream)
             guard let current = ordinal ?? (isOurs ? place.ordinal : nil) else { return }
             ordinal = current + 1
-            guard isOurs, !dropped.contains(Dot(replica: replica, counter: counter)) else { return }
+            guard isOurs, !hidden.contains(Dot(replica: replica, counter: counter)) else { return }
             finished = !body(event(view, counter, change, position: firstPosition + current))
         }
         if ordinal == nil { return .damaged }

@@ -5,11 +5,13 @@ package import SyncModel
 ///
 /// Positions inside are *ordinals*: the n-th shown event of the segment, from 0. A void event (its body breaks a rule of
 /// `EventView`) has no ordinal: it is shipped and chained, and shown nowhere. One of our own that was folded after it got an
-/// ordinal keeps that taken.
+/// ordinal keeps that taken. An event at or beyond the replica's strict end has an ordinal and a place in its run, since that
+/// end may move; it is not counted, and in no digest.
 package struct SegmentScan: Sendable {
     /// The events of one stream in one segment.
     package struct Run: Sendable, Equatable {
         package let stream: String
+        /// Shown ones.
         package var count: Int64 = 0
         package var lastOrdinal: Int64 = 0
         /// The stamp of the first change with such events; in a run, stamps grow with ordinals.
@@ -22,6 +24,7 @@ package struct SegmentScan: Sendable {
 
     private let collecting: Set<ExactString>
     private let dropped: DroppedByStream
+    private let strictEnd: UInt64
     /// The first dropped event, by stream, of the newest change that has one.
     private var passedOver: [ArraySlice<UInt8>: EventPlaces.Place] = [:]
     /// The runs, in order of their first event.
@@ -47,7 +50,7 @@ package struct SegmentScan: Sendable {
     /// The facts for the log of trust.
     private(set) var trust: [TrustFact] = []
     private static let statements = [
-        Operation.Kind.cut, Operation.Kind.markRewriting, Operation.Kind.settleCut,
+        Operation.Kind.cut, Operation.Kind.markRewriting, Operation.Kind.settleCut, Operation.Kind.trust,
     ]
 
     /// - Parameters:
@@ -55,12 +58,15 @@ package struct SegmentScan: Sendable {
     ///   - foldedEvents: counters of events that went after they had an ordinal, ascending.
     ///   - streams: whose events are collected.
     ///   - dropped: events that are not shown; they have ordinals.
+    ///   - strictEnd: of the replica (`CutTable.strictEnd`): settings and drops beyond it are left out, statements on which
+    ///     devices count are judged by the law.
     package init(
         _ verified: VerifiedSegment, collecting streams: Set<ExactString> = [],
-        dropped: DroppedByStream = DroppedByStream(), foldedEvents: [UInt64] = []
+        dropped: DroppedByStream = DroppedByStream(), strictEnd: UInt64? = nil, foldedEvents: [UInt64] = []
     ) {
         collecting = streams
         self.dropped = dropped
+        self.strictEnd = strictEnd ?? .max
         let segment = verified.segment
         var folded = foldedEvents[...]
         var reader = ByteReader(segment.bytes)
@@ -91,9 +97,11 @@ package struct SegmentScan: Sendable {
                 passOver(event.stream, change, segment.bytes)
                 return
             }
-            let term = EventItem.digestTerm(dot: dot, stamp: change.stamp, event: event, in: segment.bytes)
             let index = streams.index(of: event.stream, in: segment.bytes)
-            record(index, event.stream, change, segment.bytes)
+            let isShown = counter < strictEnd
+            record(index, event.stream, change, segment.bytes, isShown: isShown)
+            guard isShown else { return }
+            let term = EventItem.digestTerm(dot: dot, stamp: change.stamp, event: event, in: segment.bytes)
             guard runs[index].isCollected else {
                 digest += term
                 return
@@ -104,11 +112,15 @@ package struct SegmentScan: Sendable {
                     kind: EventKind(stream: ExactString(runs[index].stream), type: type),
                     key: CanonicalKey(stamp: change.stamp, dot: dot), position: ordinalCount - 1, term: term))
         } else if operation.kind == Operation.Kind.setStream {
-            guard case .setStream(let setting) = Operation(operation, in: segment.bytes) else { return }
+            guard counter < strictEnd, case .setStream(let setting) = Operation(operation, in: segment.bytes) else {
+                return
+            }
             let dot = Dot(replica: segment.replica, counter: counter)
             settings.append(KeptStream(setting, at: CanonicalKey(stamp: change.stamp, dot: dot)))
         } else if operation.kind == Operation.Kind.dropEvents {
-            guard case .dropEvents(let drop) = Operation(operation, in: segment.bytes) else { return }
+            guard counter < strictEnd, case .dropEvents(let drop) = Operation(operation, in: segment.bytes) else {
+                return
+            }
             drops.append((counter, drop))
         } else if operation.kind == Operation.Kind.addMember {
             guard change.mayAdmit(at: counter), let fact = try? MemberFact(encoded: segment.bytes, operation.body)
@@ -124,8 +136,12 @@ package struct SegmentScan: Sendable {
             trust.append(TrustFact(addition, at: dot, isBound: says != nil))
         } else if Self.statements.contains(operation.kind) {
             let dot = Dot(replica: segment.replica, counter: counter)
-            guard case .cut(let cut) = state(operation, dot, segment) else { return }
-            trust.append(TrustFact(cut, at: dot, wallMilliseconds: change.wallMilliseconds))
+            switch state(operation, dot, segment) {
+            case .cut(let cut): trust.append(TrustFact(cut, at: dot, wallMilliseconds: change.wallMilliseconds))
+            case .trust(let statement):
+                trust.append(TrustFact(statement, at: dot, wallMilliseconds: change.wallMilliseconds))
+            case .addition, .rewriting, .settled, nil: break
+            }
         }
     }
 
@@ -143,7 +159,9 @@ package struct SegmentScan: Sendable {
         ordinalCount += 1
     }
 
-    private mutating func record(_ index: Int, _ stream: Range<Int>, _ change: ChangeView, _ bytes: [UInt8]) {
+    private mutating func record(
+        _ index: Int, _ stream: Range<Int>, _ change: ChangeView, _ bytes: [UInt8], isShown: Bool
+    ) {
         if index == runs.count {
             let name = String(decoding: bytes[stream], as: UTF8.self)
             runs.append(
@@ -151,13 +169,15 @@ package struct SegmentScan: Sendable {
                     stream: name, firstStamp: change.stamp, lastStamp: change.stamp, places: EventPlaces(),
                     isCollected: !collecting.isEmpty && collecting.contains(ExactString(name))))
         }
-        runs[index].count += 1
+        if isShown {
+            runs[index].count += 1
+            eventCount += 1
+        }
         runs[index].lastOrdinal = ordinalCount
         runs[index].lastStamp = change.stamp
         let offset = change.range.lowerBound
         let first = passedOver.isEmpty ? nil : passedOver[bytes[stream]].flatMap { $0.change == offset ? $0 : nil }
         runs[index].places.append(change: offset, ordinal: first?.ordinal ?? ordinalCount)
-        eventCount += 1
         ordinalCount += 1
     }
 }

@@ -24,8 +24,10 @@ package enum TrustEffect: Sendable, Hashable {
         case returned
         /// The author of the retirement was retired itself, and that one holds.
         case overruled
-        /// Revocations have no effect (`CutFact.hasEffect`).
+        /// A revocation of versions that gave revocations no effect (`CutFact.hasEffect`).
         case noEffect
+        /// The author was no admin, or what it said is void by the recovery key.
+        case notAllowed
         /// The history that it stood in was taken back.
         case takenBack
         /// This node decided otherwise later.
@@ -63,7 +65,8 @@ extension TrustRecord {
         if isGone { return .void(.takenBack) }
         switch fact.kind {
         case .admission: return admissionEffect(now)
-        case .retirement, .revocation: return cutEffect(now)
+        case .retirement: return cutEffect(now)
+        case .revocation, .role, .readmission, .recoveryKey: return statementEffect(now)
         case .block, .unblock:
             return isNewest && now.blocked.contains(fact.device) == (fact.kind == .block) ? .holds : .void(.undone)
         }
@@ -84,16 +87,25 @@ extension TrustRecord {
         if fact.author == fact.device { return .void(.ofItself) }
         if let dot = fact.dot, now.cuts.isVoid(dot) { return .void(.beyondEnd) }
         if now.membership[fact.author] == nil { return .void(.waiting) }
-        if let cut = now.cuts(of: fact.device).first(where: { !isReturn(from: $0, now) }) {
-            return .void(cut.fact.isStrict ? .revoked : .retired)
-        }
+        if now.cuts.isRevoked(fact.device) { return .void(.revoked) }
+        if now.cuts(of: fact.device).contains(where: { !isReturn(from: $0, now) }) { return .void(.retired) }
         guard let role = fact.admission?.role, let member = now.membership[fact.device] else { return .holds }
         return member.fact.role == role ? .holds : .void(.otherRole)
     }
 
+    private func statementEffect(_ now: Judgement) -> TrustEffect {
+        guard let dot = fact.dot, fact.statement != nil else { return .void(.noEffect) }
+        guard let verdicts = now.cuts.verdicts, let row = now.cuts.trust.row(at: dot) else { return .void(.waiting) }
+        if case .recoveryKey(let key) = row.statement.content {
+            return key == now.cuts.recoveryKey ? .holds : .void(.notAllowed)
+        }
+        guard verdicts.counting.contains(dot) else { return .void(.notAllowed) }
+        if fact.kind == .revocation { return now.cuts.isRevoked(fact.device) ? .holds : .void(.returned) }
+        return verdicts.roles[fact.device] == fact.statement?.role ? .holds : .void(.otherRole)
+    }
+
     private func cutEffect(_ now: Judgement) -> TrustEffect {
         guard let cut = now.cuts.cuts.first(where: { $0.dot == fact.dot }) else {
-            if fact.kind == .revocation { return .void(.noEffect) }
             return .void(now.membership[fact.author] == nil ? .waiting : .beyondEnd)
         }
         guard now.cuts(of: fact.device).contains(cut) else { return .void(.overruled) }

@@ -97,8 +97,10 @@ struct VoidWork {
             // Changes that came back as state after the disk was lost cannot be read here.
             let start = max(
                 end, state.cuts.rewritten(of: known.replica), state.firstHeld.next(of: known.replica))
-            guard start < known.tip.next else { continue }
-            works.append(VoidWork(known.replica, from: start, to: known.tip.next, in: state))
+            // What a revocation or a lowered role made void is meant to be: only what a retirement did is written again.
+            let upper = min(known.tip.next, state.cuts.strictEnd(of: known.replica) ?? .max)
+            guard start < upper else { continue }
+            works.append(VoidWork(known.replica, from: start, to: upper, in: state))
         }
         let first = works.first { work in
             let places = Self.places(of: work.replica, state.cuts.rewritten)
@@ -136,7 +138,7 @@ struct VoidWork {
         var changes: [VoidChange] = []
         for segment in try read(replica, start, Self.stepBytes) {
             var reader = ByteReader(segment.bytes)
-            while !reader.isAtEnd, changes.count < limit, let view = try? ChangeView(&reader) {
+            while !reader.isAtEnd, changes.count < limit, let view = try? ChangeView(&reader), view.start < end {
                 var known = VersionVector([VersionVector.Entry(replica: replica, next: view.start)])
                 for step in steps where step.start <= view.start { known.join(VersionVector(step.moved)) }
                 changes += VoidChange.pieces(of: view, in: segment, known: known, .void(mark: nil))

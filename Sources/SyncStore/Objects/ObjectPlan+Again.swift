@@ -103,6 +103,8 @@ extension ObjectPlan {
             return nil
         // A device it had admitted was no member meanwhile, and is one again.
         case .addMember: return operation
+        // What it stands beside is done again, too.
+        case .acceptWork: return operation
         // A mark says of what stands behind it, counter by counter: so it does here.
         case .appendEvent, .editSchema, .setStream, .markRewriting: return isTakenBack ? operation : nil
         case .cut(let fact): return isTakenBack ? cutAgain(fact) : nil
@@ -110,7 +112,7 @@ extension ObjectPlan {
             let events = drop.events.within(known)
             return isTakenBack && !events.isEmpty
                 ? .dropEvents(.init(stream: drop.stream, events: events)) : nil
-        case .settleCut, .void, .unknown: return nil
+        case .settleCut, .trust, .void, .unknown: return nil
         }
     }
 

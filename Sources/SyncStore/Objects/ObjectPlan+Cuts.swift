@@ -2,12 +2,32 @@ import SyncModel
 
 // Void operations, which may count one day.
 extension ObjectPlan {
+    /// Puts a schema that was made anew in place of what is here.
+    mutating func replace(
+        _ schema: CollectionSchema, of name: ExactString, _ reading: some ObjectSource
+    ) throws(StoreError) {
+        guard try loaded(schema: name, reading).schema != schema else { return }
+        schemas[name]?.schema = schema
+        schemas[name]?.isChanged = true
+    }
+
     /// Records a void operation on an object: it has no effect, but is found again should it count one day.
     mutating func recordVoid(_ key: ObjectKey, _ dot: Dot, _ reading: some ObjectSource) throws(StoreError) {
         let place = try load(key, reading)
         if entries[place].object.position == 0 { entries[place].object.position = nextPosition() }
         entries[place].dots.append(dot)
         entries[place].isChanged = true
+    }
+
+    /// Records that void work on an object was accepted, so that it is found with the object. Nothing of the object changes.
+    mutating func recordAcceptance(
+        of key: ObjectKey, _ dot: Dot, _ reading: some ObjectSource
+    ) throws(StoreError) {
+        guard !steady.contains(key) else {
+            steadyDots[key, default: []].append(dot)
+            return
+        }
+        try recordVoid(key, dot, reading)
     }
 
     /// Lists an edit that came when the object was gone, on this node.

@@ -39,6 +39,11 @@ extension ObjectPlan {
             try apply(.appendEvent(event), in: &change, reading)
             change.record(WriteOutcome.Step(version: dot, changed: true, object: nil))
             return nil
+        case .accept(let work):
+            let isWritten = !change.operations.isEmpty
+            if isWritten { try apply(.acceptWork(work), in: &change, reading) }
+            change.record(WriteOutcome.Step(version: nil, changed: isWritten, object: nil))
+            return nil
         case .setStream(let setting):
             let dot = change.origin.dot
             try apply(.setStream(setting), in: &change, reading)

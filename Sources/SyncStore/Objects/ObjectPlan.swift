@@ -125,9 +125,9 @@ package struct ObjectPlan: Sendable {
     /// Large objects that a refused change had looked at: still as they are stored.
     private var untouched: [StoredObject] = []
     /// Large objects of the open tail: what is done to them is done already.
-    private let steady: Set<ObjectKey>
+    let steady: Set<ObjectKey>
     /// The dots of operations on those objects, one of each operation.
-    package private(set) var steadyDots: [ObjectKey: [Dot]] = [:]
+    package internal(set) var steadyDots: [ObjectKey: [Dot]] = [:]
 
     private struct Undo: Sendable {
         /// The number of the change.
@@ -241,14 +241,19 @@ package struct ObjectPlan: Sendable {
                 }
             }
         case .editSchema(let edit):
-            let before = try loaded(schema: edit.collection, reading)
-            if undo.isKept { undo.schemas.append((edit.collection, before)) }
-            schemas[edit.collection]?.apply(edit, at: change.origin)
+            if !cuts.isStrictlyVoid(change.origin.dot) {
+                let before = try loaded(schema: edit.collection, reading)
+                if undo.isKept { undo.schemas.append((edit.collection, before)) }
+                schemas[edit.collection]?.apply(edit, at: change.origin)
+            }
         case .addMember(let fact):
             // See `ChangeView.mayAdmit`.
             let mayAdmit = change.origin.dot.counter - change.start < Limits.admissionsPerChange
-            if mayAdmit, fact.isBound { members.add(fact.device, at: change.origin.dot) }
-        case .appendEvent, .setStream, .cut, .markRewriting, .settleCut, .dropEvents, .void, .unknown: break
+            if mayAdmit, fact.isBound { members.add(fact, at: change.origin.dot) }
+        case .acceptWork(let work): try recordAcceptance(of: work.object, change.origin.dot, reading)
+        case .appendEvent, .setStream, .cut, .markRewriting, .settleCut, .dropEvents, .trust, .void,
+            .unknown:
+            break
         }
         change.operations.append(operation)
         change.origin = change.origin.advanced(by: operation.span)
@@ -282,7 +287,7 @@ package struct ObjectPlan: Sendable {
         case .unknownLife:
             counts.lateOperations += 1
             // The life may be one that a cut took, and that a membership fact brings back.
-            if !cuts.isEmpty { try recordVoid(key, change.origin.dot, reading) }
+            if !cuts.endsNothing { try recordVoid(key, change.origin.dot, reading) }
         case .void, .repeated: return
         }
     }

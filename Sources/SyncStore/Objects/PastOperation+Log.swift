@@ -88,5 +88,6 @@ extension Operation.Kind {
     /// True if an operation of this kind changes objects, schemas or the members that may write to the work of others.
     static func concernsObjects(_ kind: UInt64) -> Bool {
         (addMember...decide).contains(kind) || kind == attach || kind == detach || kind == editAgain
+            || kind == acceptWork
     }
 }

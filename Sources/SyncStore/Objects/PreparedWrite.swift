@@ -100,7 +100,7 @@ extension SQLiteStore {
         switch write {
         case .once(let key, let inner): return .once(key, try prepared(inner, wallMilliseconds: wallMilliseconds))
         case .planned(let steps, row: nil): return try prepared(write, steps, wallMilliseconds)
-        case .planned, .operations, .retire, .again, .prepared: return write
+        case .planned, .operations, .retire, .trust, .again, .prepared: return write
         }
     }
 
@@ -138,7 +138,7 @@ extension LocalWrite {
         switch self {
         case .planned(let steps, row: _): steps.contains(where: \.isLarge)
         case .once(_, let write), .prepared(let write, _): write.isLarge
-        case .operations, .retire, .again: false
+        case .operations, .retire, .trust, .again: false
         }
     }
 }
@@ -158,7 +158,7 @@ extension ObjectWrite {
                 case .increment, .unset, .add, .remove, .delete, .move: left -= 1
                 }
             }
-        case .delete, .resolve, .attach, .detach, .convert, .setSchema, .appendEvent, .setStream: break
+        case .delete, .resolve, .attach, .detach, .convert, .setSchema, .appendEvent, .setStream, .accept: break
         }
         return left <= 0
     }
@@ -166,7 +166,7 @@ extension ObjectWrite {
     fileprivate var key: ObjectKey? {
         switch self {
         case .put(let key, _), .edit(let key, _, _): key
-        case .delete, .resolve, .attach, .detach, .convert, .setSchema, .appendEvent, .setStream: nil
+        case .delete, .resolve, .attach, .detach, .convert, .setSchema, .appendEvent, .setStream, .accept: nil
         }
     }
 }

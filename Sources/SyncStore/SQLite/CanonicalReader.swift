@@ -8,10 +8,10 @@ struct CanonicalReader {
     private let log: LogRows
     private let query: EventQuery
     private let stream: Int64
-    private let dropped: DroppedEvents
+    private let hidden: HiddenEvents
 
     init(_ log: LogRows, _ query: EventQuery, stream: Int64) throws(StoreError) {
-        dropped = try StreamRows(log).dropped(of: stream)
+        hidden = try StreamRows(log).hidden(of: stream)
         self.log = log
         self.query = query
         self.stream = stream
@@ -111,7 +111,7 @@ struct CanonicalReader {
             """, .integer(stream), .integer(lane.replicaRow), .integer(lane.lastStamp)
         ) { row throws(StoreError) in
             try EventRows.check(
-                try EventRows.reader(row, stream: query.stream, dropped: dropped).forEach(after: key) { event in
+                try EventRows.reader(row, stream: query.stream, hidden: hidden).forEach(after: key) { event in
                     events.append(event)
                     return events.count < max(1, query.limit)
                 })

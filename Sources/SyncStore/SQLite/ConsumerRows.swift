@@ -93,23 +93,23 @@ struct ConsumerRows {
         }
 
         func forEach(
-            of stream: String, but dropped: DroppedEvents, from position: Int64 = 0, _ body: (StoredEvent) -> Bool
+            of stream: String, but hidden: HiddenEvents, from position: Int64 = 0, _ body: (StoredEvent) -> Bool
         ) throws(StoreError) {
-            let reader = try EventRows.reader(row, stream: stream, dropped: dropped)
+            let reader = try EventRows.reader(row, stream: stream, hidden: hidden)
             try EventRows.check(reader.forEach(from: position, body))
         }
     }
 
     private func arrival(_ query: ConsumerQuery, _ stream: Int64) throws(StoreError) -> [StoredEvent] {
         var page = EventPage(plain(query, .arrival(after: cursor.position)))
-        let dropped = try StreamRows(log).dropped(of: stream)
+        let hidden = try StreamRows(log).hidden(of: stream)
         try access.forEach(
             "SELECT \(Run.columns) WHERE run.stream = ? AND run.last_position > ? ORDER BY run.last_position",
             .integer(stream), .integer(cursor.position)
         ) { row throws(StoreError) in
             let run = try Run(row)
             if cursor.snapshot.next(of: run.replica) >= run.end { return true }
-            try run.forEach(of: query.stream, but: dropped, from: cursor.position + 1) { event in
+            try run.forEach(of: query.stream, but: hidden, from: cursor.position + 1) { event in
                 cursor.holds(event) || page.take(event)
             }
             return !page.isFull
@@ -121,7 +121,7 @@ struct ConsumerRows {
     private func late(_ name: String, _ stream: Int64) throws(StoreError) -> CanonicalKey? {
         guard let key = cursor.key else { return nil }
         var least: CanonicalKey?
-        let dropped = try StreamRows(log).dropped(of: stream)
+        let hidden = try StreamRows(log).hidden(of: stream)
         try access.forEach(
             """
             SELECT \(Run.columns) WHERE run.stream = ? AND run.last_position > ? AND run.first_stamp <= ?
@@ -131,7 +131,7 @@ struct ConsumerRows {
             let run = try Run(row)
             if cursor.snapshot.next(of: run.replica) >= run.end { return true }
             if let least, run.firstStamp > least.stamp { return true }
-            try run.forEach(of: name, but: dropped, from: cursor.position + 1) { event in
+            try run.forEach(of: name, but: hidden, from: cursor.position + 1) { event in
                 guard cursor.isLate(event.canonicalKey, at: event.position) else { return event.canonicalKey <= key }
                 least = min(least ?? event.canonicalKey, event.canonicalKey)
                 return false
@@ -151,11 +151,11 @@ struct ConsumerRows {
             return Int64(shown.count { !cursor.holds($0.key, at: $0.position) })
         }
         var count: Int64 = 0
-        let dropped = try StreamRows(log).dropped(of: stream)
+        let hidden = try StreamRows(log).hidden(of: stream)
         try access.forEach("SELECT \(Run.columns) WHERE run.stream = ?", .integer(stream)) { row throws(StoreError) in
             let run = try Run(row)
             if holdsAll(run) { return true }
-            try run.forEach(of: name, but: dropped) { event in
+            try run.forEach(of: name, but: hidden) { event in
                 if !cursor.holds(event) { count += 1 }
                 return true
             }
@@ -183,7 +183,7 @@ struct ConsumerRows {
             replicas.append(row.integer(0))
             return true
         }
-        let dropped = try StreamRows(log).dropped(of: stream)
+        let hidden = try StreamRows(log).hidden(of: stream)
         let bound = cursor.order == .canonical ? cursor.key.map { LogRows.column($0.stamp) } ?? .min : .max
         for replica in replicas {
             try access.forEach(
@@ -194,7 +194,7 @@ struct ConsumerRows {
             ) { row throws(StoreError) in
                 let run = try Run(row)
                 var last: StoredEvent?
-                try run.forEach(of: name, but: dropped) { event in
+                try run.forEach(of: name, but: hidden) { event in
                     // What a snapshot covers is in the vector already; of one replica what is held comes first.
                     guard cursor.holds(event) else { return false }
                     last = event
@@ -204,8 +204,8 @@ struct ConsumerRows {
                 return last == nil
             }
         }
-        for entry in dropped.vector.entries {
-            vector.advance(entry.replica, to: try beginning(of: name, stream, entry, dropped))
+        for entry in hidden.dropped.vector.entries {
+            vector.advance(entry.replica, to: try beginning(of: name, stream, entry, hidden))
         }
         return vector
     }
@@ -213,7 +213,7 @@ struct ConsumerRows {
     /// Returns the counter before which the state holds all of a replica's stored events. Dropped events cannot be given, and
     /// do not count.
     private func beginning(
-        of name: String, _ stream: Int64, _ entry: VersionVector.Entry, _ dropped: DroppedEvents
+        of name: String, _ stream: Int64, _ entry: VersionVector.Entry, _ hidden: HiddenEvents
     ) throws(StoreError) -> UInt64 {
         var end = entry.next
         try access.forEach(
@@ -222,7 +222,7 @@ struct ConsumerRows {
         ) { row throws(StoreError) in
             let run = try Run(row)
             if run.start >= end { return false }
-            try run.forEach(of: name, but: dropped) { event in
+            try run.forEach(of: name, but: hidden) { event in
                 if !cursor.holds(event) { end = min(end, event.dot.counter) }
                 return event.dot.counter < end
             }

@@ -6,7 +6,10 @@ import SyncModel
 /// One transaction; one pass over the log in the order of arrival, so every node that does it comes to the same.
 struct Derivation {
     /// Grows when this program understands operations that the one before did not.
-    static let version: Int64 = 7
+    static let version: Int64 = 8
+    /// Programs of this version understood all that this one does but statements on roles. So their tables stand where the log
+    /// has none.
+    private static let withoutStatements: Int64 = 7
     /// The tables of programs since this version are read correctly by this one: they show what that program understood.
     /// Set to `version` when a table gets another meaning.
     static let readableSince: Int64 = 6
@@ -26,7 +29,10 @@ struct Derivation {
                 "SELECT 1 FROM replica WHERE space = ? AND first_held > 0 LIMIT 1", .integer(rows.spaceRow)
             ) { row throws(StoreError) in row.integer(0) }
             if residue != nil { return false }
-            if try done != Self.version { return true }
+            let done = try done
+            var isUnderstood = done == Self.version
+            if done == Self.withoutStatements { isUnderstood = try !rows.holdsStatements() }
+            if !isUnderstood { return true }
             return CutTable.holdsStrictCut(encoded: try rows.cutBytes())
         }
     }
@@ -40,6 +46,16 @@ struct Derivation {
         }
     }
 
+    /// Notes that the tables are right as they are, unless history came as state: then they never are quite.
+    func recordUnderstood() throws(StoreError) {
+        guard try done == Self.withoutStatements else { return }
+        try rows.access.run(
+            """
+            UPDATE space SET derived = ?1
+            WHERE id = ?2 AND NOT EXISTS (SELECT 1 FROM replica WHERE space = ?2 AND first_held > 0)
+            """, .integer(Self.version), .integer(rows.spaceRow))
+    }
+
     /// True if the tables may be read before they are derived again.
     var isReadableBefore: Bool {
         get throws(StoreError) { (Self.readableSince...Self.version).contains(try done) }
@@ -48,12 +64,18 @@ struct Derivation {
     func run() throws(StoreError) {
         var state = LogState(space: rows.space)
         state.dropped = try StreamRows(rows).dropped()
+        try rows.readFounding(into: &state)
         // A reader that watches asks for objects behind a position: every derived object is behind it.
         let position = try rows.access.first("SELECT object_position FROM space WHERE id = ?", .integer(rows.spaceRow))
         {
             row throws(StoreError) in row.integer(0)
         }
         state.objectPosition = position ?? 0
+        let strictEnds = try rows.strictEnds()
+        // Statements of the recovery key may have come apart from the histories that they stand in.
+        for row in try rows.cuts(MemberFacts()).trust.rows {
+            _ = state.cuts.record(PlacedStatement(dot: row.dot, statement: row.statement), members: state.members)
+        }
         try empty()
         var batch: [(VerifiedSegment, Int64)] = []
         var byteCount = 0
@@ -80,6 +102,8 @@ struct Derivation {
             (batch, byteCount) = ([], 0)
         }
         try derive(batch, &state)
+        if !state.cuts.isEmpty { try rows.write(state.cuts, isIncomplete: state.isIncomplete) }
+        try settleStrictEnds(state, before: strictEnds)
         try AttachmentRows(rows).releaseUnneeded()
         try rows.access.run(
             "UPDATE space SET derived = ?, digest = ?, events = ? WHERE id = ?", .integer(Self.version),
@@ -87,12 +111,26 @@ struct Derivation {
             .integer(rows.spaceRow))
     }
 
+    /// The rows of runs stay, but not all of their events are shown that were; and what a stream shows was worked out while later
+    /// segments could still move an end.
+    private func settleStrictEnds(_ state: LogState, before: [ReplicaID: UInt64]) throws(StoreError) {
+        try rows.writeStrictEnds(of: state.held.entries.map(\.replica), state.cuts)
+        let moved = Set(before.keys).union(try rows.strictEnds().keys)
+        if moved.isEmpty { return }
+        let streams = StreamRows(rows)
+        try streams.recount(moved)
+        try rows.access.run("DELETE FROM latest_event")
+        try streams.write(
+            StreamPlan(
+                from: [:], to: state.streams, ends: StrictEndMove(staying: state.cuts), collected: [], streams))
+    }
+
     /// Objects keep their rows, and so what belongs to this node alone.
     private func empty() throws(StoreError) {
         let access = rows.access
         try access.run("DELETE FROM addition WHERE space = ?", .integer(rows.spaceRow))
         try access.run(
-            "UPDATE replica SET first_named = NULL, first_is_hearsay = 0, named = NULL WHERE space = ?",
+            "UPDATE replica SET first_named = NULL, first_is_hearsay = 0, named = NULL, strict_end = NULL WHERE space = ?",
             .integer(rows.spaceRow))
         try access.run("UPDATE collection SET schema = NULL WHERE space = ?", .integer(rows.spaceRow))
         try access.run("DELETE FROM field_value")
@@ -120,7 +158,7 @@ struct Derivation {
         try plan.settleCuts(on: state, rows)
         let planned = try plan.applyObjects(on: state, objects)
         let streams = try plan.applyStreams(on: state, StreamRows(rows))
-        try StreamRows(rows).write(streams)
+        try StreamRows(rows).write(streams, countsRuns: false)
         for entry in plan.entries { try rows.writeKnowledge(entry, plan.after) }
         let segments = batch.map { WrittenSegment($0.1, $0.0.segment) }
         try objects.write(planned, segments: segments, at: 0)

@@ -10,6 +10,7 @@ struct DerivedTables {
 
     /// Fills what is due, and returns the state of the log.
     func filled() throws(StoreError) -> LogState {
+        try rows.access.transaction { _ throws(StoreError) in try rows.write(own: device) }
         let derivation = Derivation(rows: rows, report: report)
         if try derivation.isDue {
             report(.deriving)
@@ -17,12 +18,21 @@ struct DerivedTables {
             // What the log does not fill is little, and counts as done.
             try fillIndexes(UpgradeReport(nil))
         } else {
+            try rows.access.transaction { _ throws(StoreError) in try derivation.recordUnderstood() }
             try fillIndexes(report)
         }
-        let state = try checkedState()
+        var state = try checkedState()
+        if state.founder == nil {
+            state = try rows.access.transaction { [state] _ throws(StoreError) in
+                var state = state
+                _ = try rows.followFounder(of: device, &state, ObjectRows(rows), at: 0)
+                return state
+            }
+        }
         let trust = TrustRows(rows)
         if try trust.isFillingDue {
-            try rows.access.transaction { _ throws(StoreError) in try trust.fill(state.cuts, blockedBy: device) }
+            let cuts = state.cuts
+            try rows.access.transaction { _ throws(StoreError) in try trust.fill(cuts, blockedBy: device) }
         }
         return state
     }
@@ -33,6 +43,7 @@ struct DerivedTables {
         let derivation = Derivation(rows: rows)
         guard try derivation.isDue, try derivation.isReadableBefore else { return nil }
         do throws(StoreError) {
+            try rows.access.transaction { _ throws(StoreError) in try rows.write(own: device) }
             try fillIndexes(report)
             return try checkedState()
         } catch {

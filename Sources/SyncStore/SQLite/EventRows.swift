@@ -16,11 +16,11 @@ struct EventRows {
         }
     }
 
-    /// Every event that is kept, in the order of arrival.
+    /// Every event that is kept, also those beyond a strict end, in the order of arrival.
     func forEach(
         _ stream: Int64, _ name: String, _ body: (StoredEvent) throws(StoreError) -> Void
     ) throws(StoreError) {
-        let dropped = try StreamRows(log).dropped(of: stream)
+        let hidden = HiddenEvents(dropped: try StreamRows(log).dropped(of: stream))
         try access.forEach(
             """
             SELECT replica.replica, segment.first_position, run.places, segment.bytes
@@ -29,7 +29,7 @@ struct EventRows {
             """, .integer(stream)
         ) { row throws(StoreError) in
             var events: [StoredEvent] = []
-            let isSound = try Self.reader(row, stream: name, dropped: dropped).forEach(from: Int64(0)) { event in
+            let isSound = try Self.reader(row, stream: name, hidden: hidden).forEach(from: Int64(0)) { event in
                 events.append(event)
                 return true
             }
@@ -66,7 +66,7 @@ struct EventRows {
     }
 
     private func event(at position: Int64, _ stream: Int64, _ name: String) throws(StoreError) -> StoredEvent {
-        let dropped = try StreamRows(log).dropped(of: stream)
+        let hidden = try StreamRows(log).hidden(of: stream)
         let found = try access.first(
             """
             SELECT replica.replica, segment.first_position, run.places, segment.bytes
@@ -76,7 +76,7 @@ struct EventRows {
         ) { row throws(StoreError) in
             var found: StoredEvent?
             try Self.check(
-                try Self.reader(row, stream: name, dropped: dropped).forEach(from: position) { event in
+                try Self.reader(row, stream: name, hidden: hidden).forEach(from: position) { event in
                     found = event
                     return false
                 })
@@ -92,7 +92,7 @@ struct EventRows {
         -> [StoredEvent]
     {
         var page = EventPage(query)
-        let dropped = try StreamRows(log).dropped(of: stream)
+        let hidden = try StreamRows(log).hidden(of: stream)
         try access.forEach(
             """
             SELECT replica.replica, segment.first_position, run.places, segment.bytes
@@ -100,7 +100,7 @@ struct EventRows {
             WHERE run.stream = ? AND run.last_position > ? ORDER BY run.last_position
             """, .integer(stream), .integer(position)
         ) { row throws(StoreError) in
-            let reader = try Self.reader(row, stream: query.stream, dropped: dropped)
+            let reader = try Self.reader(row, stream: query.stream, hidden: hidden)
             try Self.check(reader.forEach(from: position + 1) { page.take($0) })
             return !page.isFull
         }
@@ -118,7 +118,7 @@ struct EventRows {
             }
             return walk.found
         }
-        let dropped = try StreamRows(log).dropped(of: stream)
+        let hidden = try StreamRows(log).hidden(of: stream)
         try access.forEach(
             """
             SELECT replica.replica, segment.first_position, run.places, segment.bytes
@@ -129,7 +129,7 @@ struct EventRows {
             """, .integer(stream), .integer(last.before ?? .max)
         ) { row throws(StoreError) in
             var events: [StoredEvent] = []
-            let reader = try Self.reader(row, stream: last.stream, dropped: dropped)
+            let reader = try Self.reader(row, stream: last.stream, hidden: hidden)
             try Self.check(
                 reader.forEach(from: Int64(0)) { event in
                     events.append(event)
@@ -149,7 +149,7 @@ struct EventRows {
             return Int64(try StreamRows(log).latestEvents(of: ExactString(name)).count { $0.position > position })
         }
         var count: Int64 = 0
-        let dropped = try StreamRows(log).dropped(of: stream)
+        let hidden = try StreamRows(log).hidden(of: stream)
         try access.forEach(
             """
             SELECT replica.replica, segment.first_position, run.places, segment.bytes,
@@ -159,7 +159,7 @@ struct EventRows {
             """, .integer(stream), .integer(position)
         ) { row throws(StoreError) in
             count = row.integer(4)
-            let reader = try Self.reader(row, stream: name, dropped: dropped)
+            let reader = try Self.reader(row, stream: name, hidden: hidden)
             try Self.check(
                 reader.forEach(from: position + 1) { _ in
                     count += 1
@@ -172,18 +172,44 @@ struct EventRows {
 
     /// Columns: replica, first position, places, bytes.
     static func reader(
-        _ row: SQLRow, stream: String, dropped: DroppedEvents
+        _ row: SQLRow, stream: String, hidden: HiddenEvents
     ) throws(StoreError) -> RunReader {
         guard let replica = ReplicaID(bytes: row.blob(0)), let places = EventPlaces.decoded(row.blob(2)) else {
             throw .corrupt(detail: "a run's row does not read back")
         }
         return RunReader(
             replica: replica, stream: stream, firstPosition: row.integer(1), places: places, bytes: row.blob(3),
-            dropped: dropped)
+            hidden: hidden)
     }
 
     static func check(_ isSound: Bool) throws(StoreError) {
         if !isSound { throw .corrupt(detail: "the places of a stream do not fit its segment") }
+    }
+
+    /// Returns the position of the last event that is not void; 0 if there is none.
+    ///
+    /// - Parameter summary: a row of `streams`.
+    private func lastPosition(
+        _ summary: SQLRow, _ name: String, _ strictEnds: [ReplicaID: UInt64]
+    ) throws(StoreError) -> Int64 {
+        if strictEnds.isEmpty || summary.isNull(2) { return summary.isNull(2) ? 0 : summary.integer(2) }
+        let hidden = try StreamRows(log).hidden(of: summary.integer(3))
+        var last: Int64 = 0
+        try access.forEach(
+            """
+            SELECT replica.replica, segment.first_position, run.places, segment.bytes
+            FROM run JOIN segment ON segment.id = run.segment JOIN replica ON replica.id = run.replica
+            WHERE run.stream = ? ORDER BY run.last_position DESC
+            """, .integer(summary.integer(3))
+        ) { row throws(StoreError) in
+            try Self.check(
+                try Self.reader(row, stream: name, hidden: hidden).forEach(from: Int64(0)) { event in
+                    last = event.position
+                    return true
+                })
+            return last == 0
+        }
+        return last
     }
 
     func streams() throws(StoreError) -> [StreamSummary] {
@@ -191,6 +217,7 @@ struct EventRows {
         var settings: [ExactString: SyncModel.Operation.StreamSetting] = [:]
         for kept in try StreamRows(log).settings() { settings[kept.setting.stream] = kept.setting }
         let dropped = try StreamRows(log).dropped().streams
+        let ends = try log.strictEnds()
         try access.forEach(
             """
             SELECT stream.name, run.total, run.last_position, stream.id 
@@ -201,15 +228,15 @@ struct EventRows {
         ) { row throws(StoreError) in
             let name = row.text(0)
             let kept = settings[ExactString(name)]
-            // A row that neither has: its open events were folded away, or its setting was taken back.
-            if row.isNull(1), kept == nil { return true }
+            // A row that neither has: its open events were folded away, its setting was taken back, or all of it is void.
+            if row.isNull(1) || row.integer(1) == 0, kept == nil { return true }
             let events =
                 kept?.latestOnly ?? false
                 ? Int64(try StreamRows(log).latestEvents(of: ExactString(name)).count)
                 : row.isNull(1) ? 0 : row.integer(1)
             streams.append(
                 StreamSummary(
-                    name: name, events: events, lastPosition: row.isNull(2) ? 0 : row.integer(2), setting: kept,
+                    name: name, events: events, lastPosition: try lastPosition(row, name, ends), setting: kept,
                     hasDropped: dropped[ExactString(name)] != nil))
             return true
         }

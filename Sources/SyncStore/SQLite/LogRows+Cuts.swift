@@ -5,8 +5,8 @@ extension LogRows: CutHistory {
     /// - Parameter isIncomplete: see `LogState`.
     func write(_ cuts: CutTable, isIncomplete: Bool) throws(StoreError) {
         try access.run(
-            "UPDATE space SET cuts = ?, incomplete = ? WHERE id = ?", .blob(cuts.encoded),
-            .integer(isIncomplete ? 1 : 0), .integer(spaceRow))
+            "UPDATE space SET cuts = ?, incomplete = ?, recovery_key = ? WHERE id = ?", .blob(cuts.encoded),
+            .integer(isIncomplete ? 1 : 0), .blob(cuts.recoveryKey), .integer(spaceRow))
     }
 
     func isIncomplete() throws(StoreError) -> Bool {
@@ -15,10 +15,41 @@ extension LogRows: CutHistory {
         } == 1
     }
 
+    /// With the strict ends by which the tables are filled: the law judges once the table knows which founder to follow.
     func cuts(_ members: MemberFacts) throws(StoreError) -> CutTable {
         let bytes = try cutBytes()
-        do { return try CutTable(encoded: bytes, members: members) } catch {
+        var cuts: CutTable
+        do { cuts = try CutTable(encoded: bytes, members: members) } catch {
             throw .corrupt(detail: "the cuts do not read back")
+        }
+        cuts.record(strictEnds: try strictEnds(), members: members)
+        return cuts
+    }
+
+    /// Returns the strict ends of the held replicas that have one (`CutTable.strictEnd`).
+    func strictEnds() throws(StoreError) -> [ReplicaID: UInt64] {
+        var ends: [ReplicaID: UInt64] = [:]
+        try access.forEach(
+            "SELECT replica, strict_end FROM replica WHERE space = ? AND strict_end IS NOT NULL", .integer(spaceRow)
+        ) { row throws(StoreError) in
+            guard let replica = ReplicaID(bytes: row.blob(0)) else {
+                throw .corrupt(detail: "a replica's row does not read back")
+            }
+            ends[replica] = UInt64(row.integer(1))
+            return true
+        }
+        return ends
+    }
+
+    /// Writes the strict ends of these replicas, where they are others than before.
+    func writeStrictEnds(of replicas: [ReplicaID], _ cuts: CutTable) throws(StoreError) {
+        if replicas.isEmpty { return }
+        let known = try strictEnds()
+        for replica in replicas {
+            let end = cuts.strictEnd(of: replica).map { Int64(clamping: $0) }
+            guard end != known[replica].map({ Int64(clamping: $0) }) else { continue }
+            try access.run(
+                "UPDATE replica SET strict_end = ? WHERE id = ?", .integer(end), .integer(try replicaRow(replica)))
         }
     }
 

@@ -81,14 +81,14 @@ extension LogRows {
             }
             let fact = try Self.fact(row.blob(0))
             if fact.isBound {
-                members.add(fact.device, at: Dot(replica: replica, counter: UInt64(row.integer(2))))
+                members.add(fact, at: Dot(replica: replica, counter: UInt64(row.integer(2))))
             }
             return true
         }
         return members
     }
 
-    private static func fact(_ bytes: [UInt8]) throws(StoreError) -> MemberFact {
+    static func fact(_ bytes: [UInt8]) throws(StoreError) -> MemberFact {
         guard let fact = try? MemberFact(encoded: bytes, 0..<bytes.count) else {
             throw .corrupt(detail: "an add-fact does not read back")
         }
@@ -118,6 +118,27 @@ extension LogRows {
             state.hasTakenBack = !row.isNull(11)
         }
         if sums == nil { throw .corrupt(detail: "the space has no row") }
+        try readFounding(into: &state)
+    }
+
+    /// True if the log has statements on roles.
+    func holdsStatements() throws(StoreError) -> Bool {
+        var isFound = false
+        try access.forEach(
+            """
+            SELECT segment.bytes FROM segment JOIN replica ON replica.id = segment.replica WHERE replica.space = ?
+            """, .integer(spaceRow)
+        ) { row throws(StoreError) in
+            let bytes = row.blob(0)
+            var reader = ByteReader(bytes)
+            while !reader.isAtEnd, let view = try? ChangeView(&reader) {
+                view.forEachOperation(in: bytes) { _, operation in
+                    if operation.kind == SyncModel.Operation.Kind.trust { isFound = true }
+                }
+            }
+            return !isFound
+        }
+        return isFound
     }
 
     func lastPosition() throws(StoreError) -> Int64 {
@@ -201,7 +222,9 @@ extension LogRows {
         let state = try state()
         let collecting = state.latestOnlyStreams
         try forEachSegment { segment, _ in
-            let scan = SegmentScan(segment, collecting: collecting, dropped: state.dropped)
+            let scan = SegmentScan(
+                segment, collecting: collecting, dropped: state.dropped,
+                strictEnd: state.cuts.strictEnd(of: segment.segment.replica))
             sum += scan.digest
             latest.take(scan.collected)
         }

@@ -11,6 +11,7 @@ struct LogRows {
     /// The values that many callers read within one transaction.
     private final class Known {
         var firsts: FirstContexts?
+        var members: MemberFacts?
     }
 
     /// The row of `space`, made when it is not there; nil from a reader when nothing was written yet.
@@ -56,6 +57,7 @@ struct LogRows {
             .blob(after.digest.bytes), .integer(after.counts.changes), .integer(after.counts.events),
             .integer(after.lastPosition), .integer(spaceRow))
         if plan.changesCuts { try write(after.cuts, isIncomplete: after.isIncomplete) }
+        try writeStrictEnds(of: plan.changesCuts ? after.held.entries.map(\.replica) : plan.begun, after.cuts)
         return written
     }
 
@@ -95,6 +97,17 @@ struct LogRows {
             "INSERT INTO addition (space, author, fact, wall, replica, counter) VALUES (?, ?, ?, ?, ?, ?)",
             .integer(spaceRow), .blob(addition.author.bytes), .blob(addition.fact.encoded),
             .integer(addition.wallMilliseconds), .blob(dot.replica.bytes), .integer(Int64(dot.counter)))
+        // What is read from here on may be work of the new member.
+        known.members = nil
+    }
+
+    /// Returns the membership facts with their places, read once for all objects of a transaction, and again when one more is
+    /// written. Facts that came later than an edit do not matter to it, and neither does one that is deleted meanwhile.
+    func knownMembers() throws(StoreError) -> MemberFacts {
+        if let members = known.members { return members }
+        let members = try memberFacts()
+        known.members = members
+        return members
     }
 
     private func insertSegment(_ entry: LogPlan.Entry, _ replica: Int64) throws(StoreError) {

@@ -38,7 +38,7 @@ extension ObjectRows {
             hot?.record(form, of: key)
             return state
         }
-        let members = try members.facts(log)
+        let members = try log.knownMembers()
         try access.forEach(
             """
             SELECT edit.number, replica.replica, edit.counter, edit.stamp, edit.wall, edit.context, edit.life, edit.edits,

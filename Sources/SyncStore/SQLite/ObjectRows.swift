@@ -5,7 +5,6 @@ struct ObjectRows: ObjectSource {
     let log: LogRows
     /// The large objects of the connection that writes.
     let hot: HotObjects?
-    let members = KnownMembers()
     /// The contexts of replicas that were looked up; nil if the log may change in between.
     let knownContexts: KnownContexts?
     var access: SQLiteAccess { log.access }
@@ -139,7 +138,8 @@ struct ObjectRows: ObjectSource {
     ) throws(StoreError) {
         for change in plan.changedSchemas {
             try access.run(
-                "UPDATE collection SET schema = ? WHERE id = ?", .blob(change.after.canonicalBytes),
+                "UPDATE collection SET schema = ? WHERE id = ?",
+                .blob(change.after == CollectionSchema() ? nil : change.after.canonicalBytes),
                 .integer(try makeCollectionRow(change.name)))
         }
         for entry in plan.changed { try write(entry, segments, at: wallMilliseconds) }
@@ -271,8 +271,9 @@ struct ObjectRows: ObjectSource {
 
     /// Other values than before are to be found: looks at every object once.
     private func reindex(_ name: ExactString) throws(StoreError) {
-        guard let collection = try collectionRow(name), let schema = try schema(of: name) else { return }
+        guard let collection = try collectionRow(name) else { return }
         try access.run("DELETE FROM field_value WHERE collection = ?", .integer(collection))
+        guard let schema = try schema(of: name) else { return }
         try access.forEach(
             "SELECT \(Self.columns) FROM object WHERE collection = ? AND standing = 1", .integer(collection)
         ) { row throws(StoreError) in
@@ -304,19 +305,6 @@ struct ObjectRows: ObjectSource {
         try access.run(
             "INSERT INTO collection (space, name) VALUES (?, ?)", .integer(log.spaceRow), .text(name.string))
         return access.lastInsertedRow
-    }
-}
-
-/// The membership facts with their places, read once for all objects of a transaction. Facts that came later than an edit do
-/// not matter to it.
-final class KnownMembers {
-    private var known: MemberFacts?
-
-    func facts(_ log: LogRows) throws(StoreError) -> MemberFacts {
-        if let known { return known }
-        let facts = try log.memberFacts()
-        known = facts
-        return facts
     }
 }
 

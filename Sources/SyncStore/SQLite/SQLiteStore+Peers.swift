@@ -43,11 +43,17 @@ extension SQLiteStore {
     package func tickets() throws(StoreError) -> [TicketRecord] {
         try read { access throws(StoreError) in
             var tickets: [TicketRecord] = []
-            try access.forEach("SELECT secret, expires, used_by FROM ticket ORDER BY id") { row throws(StoreError) in
+            try access.forEach("SELECT secret, expires, role, until, used_by FROM ticket ORDER BY id") {
+                row throws(StoreError) in
+                // Only the program itself writes the column; that of a later one is not opened.
+                guard let role = UInt64(exactly: row.integer(2)).flatMap({ MemberFact.Role(rawValue: $0) }) else {
+                    throw .corrupt(detail: "a ticket's role is none")
+                }
                 tickets.append(
                     TicketRecord(
-                        secret: row.blob(0), expiresMilliseconds: row.integer(1),
-                        usedBy: row.isNull(2) ? nil : DeviceID(bytes: row.blob(2))))
+                        secret: row.blob(0), expiresMilliseconds: row.integer(1), role: role,
+                        until: row.isNull(3) ? nil : UInt64(clamping: row.integer(3)),
+                        usedBy: row.isNull(4) ? nil : DeviceID(bytes: row.blob(4))))
                 return true
             }
             return tickets
@@ -58,9 +64,11 @@ extension SQLiteStore {
         try update { access throws(StoreError) in
             try access.run(
                 """
-                INSERT INTO ticket (secret, expires, used_by) VALUES (?, ?, ?)
+                INSERT INTO ticket (secret, expires, role, until, used_by) VALUES (?, ?, ?, ?, ?)
                 ON CONFLICT (secret) DO UPDATE SET expires = excluded.expires, used_by = excluded.used_by
-                """, .blob(ticket.secret), .integer(ticket.expiresMilliseconds), .blob(ticket.usedBy?.bytes))
+                """, .blob(ticket.secret), .integer(ticket.expiresMilliseconds),
+                .integer(Int64(ticket.role.rawValue)), .integer(ticket.until.map { Int64(clamping: $0) }),
+                .blob(ticket.usedBy?.bytes))
         }
     }
 

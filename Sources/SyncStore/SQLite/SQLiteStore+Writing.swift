@@ -14,7 +14,8 @@ extension SQLiteStore {
             let mayStayOpen = writing.mayStayOpen && LocalWrite.mayStayOpen(writes)
             if mayStayOpen { try foldFullTail(&writing) }
             let state = writing.log
-            try writing.own.heedCuts(state.cuts, faults: faults)
+            let isRecovery = writes.allSatisfy(\.isOfRecoveryKey)
+            try writing.own.heedCuts(state.cuts, isRecovery: isRecovery, faults: faults)
             let next = writing.own.nextAuthor(on: state)
             let isSealed = !mayStayOpen || writing.tail?.isFull ?? false
             if isSealed || writing.tail.map({ $0.replica != next.replica }) ?? false {
@@ -37,11 +38,17 @@ extension SQLiteStore {
         _ writes: [LocalWrite], _ wallMilliseconds: Int64, isSealed: Bool, _ writing: inout Writing,
         recording: (LogRows, AppendResult) throws(StoreError) -> Void = { _, _ in }
     ) throws(StoreError) -> AppendResult {
-        let state = writing.log
+        var state = writing.log
+        let own = writing.own.device
+        let writes = try state.adoptFounder(writes, by: own) { () throws(StoreError) in
+            try readLog(space) { rows throws(StoreError) in try rows.namesHost(own) } ?? false
+        }
         let before = writing.own.author
+        let founderBefore = writing.log.founder
+        let followedBefore = writing.log.cuts.founder
         let sign = isSealed ? sign : { _ in [] }
         let commit = LocalCommit(writing.own, on: state, wallMilliseconds: wallMilliseconds, faults: faults.model)
-        let planned = try write(&writing) { [hot = writing.hot] access throws(StoreError) in
+        let (planned, settled) = try write(&writing) { [hot = writing.hot] access throws(StoreError) in
             let rows = try spaceRows(access)
             let objects = ObjectRows(rows, hot: hot)
             var commit = commit
@@ -50,18 +57,21 @@ extension SQLiteStore {
             try recording(rows, planned.result)
             guard planned.writesAnything else {
                 objects.giveBack(planned.objects)
-                return planned
+                return (planned, LogPlan?.none)
             }
             try objects.write(planned.objects, segments: try rows.write(planned.log), at: wallMilliseconds)
             try TrustRows(rows).record(planned.log.trust, at: wallMilliseconds)
             try StreamRows(rows).write(planned.streams)
             if !faults.contains(.answersKeptLater) { try AnsweredWriteRows(access: access).write(planned.answers) }
             if !planned.log.entries.isEmpty { try rows.remember(planned.author, before: before) }
-            return planned
+            if let founder = planned.log.after.founder, founder != founderBefore { try rows.write(founder: founder) }
+            let settled = try rows.settleStrictEnds(
+                from: state.cuts, of: state.held, to: planned.log.after, objects, at: wallMilliseconds, faults: faults)
+            return (planned, settled)
         }
         guard planned.writesAnything else { return planned.result }
         if faults.contains(.answersKeptLater) { try keep(planned.answers, &writing) }
-        writing.log = planned.log.after
+        writing.log = settled?.after ?? planned.log.after
         if !planned.log.entries.isEmpty {
             if !isSealed {
                 var tail = writing.tail ?? OpenTail(planned.author.replica, before: state)
@@ -71,44 +81,60 @@ extension SQLiteStore {
             writing.own.committed(planned.author, sealed: writing.tail?.sealedTip)
         }
         publish(writing)
-        return planned.result
+        let result = planned.result.settled(by: settled)
+        // Adopted before the plan was made, which so did not see it as a change.
+        return writing.log.cuts.founder == followedBefore ? result : result.judged(by: writing.log.cuts)
     }
 
     /// Applies verified segments in one transaction, in the order given: each begins at its replica's tip and its
     /// context is covered by what is held or comes before it. Idempotent: a segment that is wholly held is skipped.
-    package func apply(_ segments: [VerifiedSegment], wallMilliseconds: Int64) throws(StoreError) -> Commit {
+    ///
+    /// - Parameter strictEnds: given by a judgement outside the log, in place of those that follow from the segments. For
+    ///   tests.
+    package func apply(
+        _ segments: [VerifiedSegment], judging strictEnds: [ReplicaID: UInt64]? = nil, wallMilliseconds: Int64
+    ) throws(StoreError) -> Commit {
         try writing.withLock { writing throws(StoreError) in
             if writing.isClosed { throw .closed }
             try signWhatWasLeft(&writing)
             try seal(&writing)
             writing.tail = nil
-            return try apply(segments, wallMilliseconds, &writing)
+            return try apply(segments, judging: strictEnds, wallMilliseconds, &writing)
         }
     }
 
     func apply(
-        _ segments: [VerifiedSegment], _ wallMilliseconds: Int64, _ writing: inout Writing
+        _ segments: [VerifiedSegment], judging strictEnds: [ReplicaID: UInt64]? = nil, _ wallMilliseconds: Int64,
+        _ writing: inout Writing
     ) throws(StoreError) -> Commit {
         let state = writing.log
         let waiting =
             writing.holdsBack ? try readLog(space) { rows throws(StoreError) in try rows.heldBack() } ?? [] : []
         let released = state.applicable(
             waiting, behind: segments, but: waiting.isEmpty ? [] : try guests(&writing))
-        var plan = try LogPlan(segments + released, on: state)
-        guard !plan.entries.isEmpty else { return plan.commit.serving(writing.takeUnserved(), andOwn: true) }
-        let hot = writing.hot
-        plan = try write(&writing) { access throws(StoreError) in
+        var plan = try LogPlan(segments + released, on: state, judging: strictEnds)
+        guard !plan.entries.isEmpty || plan.changesCuts else {
+            return plan.commit.serving(writing.takeUnserved(), andOwn: true)
+        }
+        let (hot, own) = (writing.hot, writing.own.device)
+        let settled: LogPlan?
+        (plan, settled) = try write(&writing) { access throws(StoreError) in
             let rows = try spaceRows(access)
             let objects = ObjectRows(rows, hot: hot)
             var plan = plan
+            var settled: LogPlan?
             try plan.settleCuts(on: state, rows, faults: faults)
             let planned = try plan.applyObjects(on: state, objects, faults: faults.model)
             let streams = try plan.applyStreams(on: state, StreamRows(rows))
             try objects.write(planned, segments: try rows.write(plan), at: wallMilliseconds)
             try TrustRows(rows).record(plan.trust, at: wallMilliseconds)
             try StreamRows(rows).write(streams)
+            if plan.after.founder == nil, plan.entries.contains(where: { !$0.scan.additions.isEmpty }) {
+                settled = try rows.followFounder(of: own, &plan.after, objects, at: wallMilliseconds)
+                plan.changesCuts = plan.after.cuts != state.cuts
+            }
             if !waiting.isEmpty { try rows.releaseHeldBack(upTo: plan.after.held) }
-            return plan
+            return (plan, settled)
         }
         if !waiting.isEmpty {
             writing.holdsBack = try readLog(space) { rows throws(StoreError) in try rows.holdsBack() } ?? true
@@ -117,7 +143,8 @@ extension SQLiteStore {
         if !plan.commit.additions.isEmpty { writing.guests = nil }
         writing.own.applied(plan)
         publish(writing)
-        return plan.commit.serving(writing.takeUnserved(), andOwn: true)
+        let commit = settled.map { plan.commit.settled(by: $0) } ?? plan.commit
+        return commit.serving(writing.takeUnserved(), andOwn: true)
     }
 
     // Open and sealed
@@ -237,7 +264,7 @@ extension SQLiteStore {
                 try rows.heldBack().awaited(on: known.log)
             } ?? [],
             hasTakenBack: try readLog(space) { rows throws(StoreError) in try rows.hasTakenBack() } ?? false,
-            blocked: try blockedDevices())
+            blocked: try blockedDevices(), founder: known.log.founder)
     }
 
     var cuts: CutTable { get throws(StoreError) { try logState().cuts } }

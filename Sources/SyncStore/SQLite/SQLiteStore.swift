@@ -82,7 +82,9 @@ package final class SQLiteStore: Sendable {
         try files.prepare()
         lock = try AgentLock(directory: configuration.directory)
         let writer = try Self.openWriter(configuration, files, faults)
-        let (log, isOld) = try Self.load(writer, configuration, files, space, by: device)
+        let (loaded, isOld) = try Self.load(writer, configuration, files, space, by: device)
+        var log = loaded
+        if !faults.trust.isEmpty { log.plant(faults.trust, on: device) }
         if let program = configuration.program { files.record(program: program) }
         let makeOwn = { @Sendable (log: LogState) in
             OwnHistory(

@@ -23,6 +23,8 @@ package struct Schema: Sendable {
         text(PackageResources._7_answered_writes_sql), text(PackageResources._8_chunk_places_sql),
         text(PackageResources._9_blob_names_sql), text(PackageResources._0_removed_objects_sql),
         text(PackageResources._1_absent_values_sql), text(PackageResources._2_trust_sql),
+        text(PackageResources._3_founder_sql), text(PackageResources._4_strict_ends_sql),
+        text(PackageResources._5_ticket_end_sql),
     ])
 
     private static func text(_ bytes: [UInt8]) -> String { String(decoding: bytes, as: UTF8.self) }

@@ -7,7 +7,8 @@ struct StreamRows {
 
     init(_ log: LogRows) { self.log = log }
 
-    func write(_ plan: StreamPlan) throws(StoreError) {
+    /// - Parameter countsRuns: false if the totals of runs are computed anew later.
+    func write(_ plan: StreamPlan, countsRuns: Bool = true) throws(StoreError) {
         for kept in plan.settings {
             try access.run(
                 """
@@ -18,11 +19,12 @@ struct StreamRows {
                 .integer(LogRows.column(kept.key.stamp)), .blob(kept.key.dot.replica.bytes),
                 .integer(Int64(kept.key.dot.counter)))
         }
-        for (stream, events, runs) in plan.dropped {
-            let row = try log.streamRow(stream.string)
-            try write(events, of: row)
-            try shorten(runs, of: row)
+        for stream in plan.unset {
+            try access.run(
+                "DELETE FROM stream_setting WHERE stream = ?", .integer(try log.streamRow(stream.string)))
         }
+        for (stream, events) in plan.dropped { try write(events, of: try log.streamRow(stream.string)) }
+        for (stream, runs) in plan.runs where countsRuns { try count(runs, of: try log.streamRow(stream.string)) }
         for stream in plan.cleared {
             try access.run(
                 "DELETE FROM latest_event WHERE stream = ?", .integer(try log.streamRow(stream.string)))
@@ -52,11 +54,11 @@ struct StreamRows {
         for (stream, events) in dropped.streams { try write(events, of: try log.streamRow(stream.string)) }
     }
 
-    /// Runs behind count by so much less.
-    private func shorten(_ runs: [StreamPlan.ShorterRun], of stream: Int64) throws(StoreError) {
-        var lost: Int64 = 0
+    /// Runs behind count by so much more or less.
+    private func count(_ runs: [StreamPlan.ChangedRun], of stream: Int64) throws(StoreError) {
+        var change: Int64 = 0
         for (index, run) in runs.enumerated() {
-            lost += run.droppedCount
+            change += run.change
             if run.isEmpty {
                 try access.run(
                     "DELETE FROM run WHERE stream = ? AND last_position = ?", .integer(stream),
@@ -64,8 +66,44 @@ struct StreamRows {
             }
             let next = index + 1 < runs.count ? runs[index + 1].lastPosition : .max
             try access.run(
-                "UPDATE run SET total = total - ? WHERE stream = ? AND last_position >= ? AND last_position < ?",
-                .integer(lost), .integer(stream), .integer(run.lastPosition), .integer(next))
+                "UPDATE run SET total = total + ? WHERE stream = ? AND last_position >= ? AND last_position < ?",
+                .integer(change), .integer(stream), .integer(run.lastPosition), .integer(next))
+        }
+    }
+
+    /// Computes the totals of all runs anew, where these replicas have other strict ends than the totals were written with.
+    func recount(_ replicas: Set<ReplicaID>) throws(StoreError) {
+        for name in try streams() {
+            guard let stream = try log.findStream(name.string) else { continue }
+            let hidden = try hidden(of: stream)
+            var totals: [(position: Int64, before: Int64, now: Int64)] = []
+            try access.forEach(
+                """
+                SELECT replica.replica, segment.first_position, run.places, segment.bytes, run.last_position, run.total
+                FROM run JOIN segment ON segment.id = run.segment JOIN replica ON replica.id = run.replica
+                WHERE run.stream = ? ORDER BY run.last_position
+                """, .integer(stream)
+            ) { row throws(StoreError) in
+                let (position, total) = (row.integer(4), row.integer(5))
+                let (before, now) = totals.last.map { ($0.before, $0.now) } ?? (0, 0)
+                var count = total - before
+                if let replica = ReplicaID(bytes: row.blob(0)), replicas.contains(replica) {
+                    count = 0
+                    let reader = try EventRows.reader(row, stream: name.string, hidden: hidden)
+                    try EventRows.check(
+                        reader.forEach(from: Int64(0)) { _ in
+                            count += 1
+                            return true
+                        })
+                }
+                totals.append((position, total, now + count))
+                return true
+            }
+            for run in totals where run.before != run.now {
+                try access.run(
+                    "UPDATE run SET total = ? WHERE stream = ? AND last_position = ?", .integer(run.now),
+                    .integer(stream), .integer(run.position))
+            }
         }
     }
 
@@ -98,6 +136,11 @@ struct StreamRows {
         try access.first("SELECT events FROM dropped_events WHERE stream = ?", .integer(stream)) {
             row throws(StoreError) in try Self.dropped(row.blob(0))
         } ?? DroppedEvents()
+    }
+
+    /// Returns the events of a stream that readers pass over.
+    func hidden(of stream: Int64) throws(StoreError) -> HiddenEvents {
+        HiddenEvents(dropped: try dropped(of: stream), strictEnds: try log.strictEnds())
     }
 
     private static func dropped(_ bytes: [UInt8]) throws(StoreError) -> DroppedEvents {
@@ -192,25 +235,35 @@ extension StreamRows: EventSource {
         }
     }
 
+    func streams() throws(StoreError) -> [ExactString] {
+        var names: [ExactString] = []
+        try access.forEach("SELECT name FROM stream WHERE space = ?", .integer(log.spaceRow)) {
+            row throws(StoreError) in
+            names.append(ExactString(row.text(0)))
+            return true
+        }
+        return names
+    }
+
     func forEachRun(
-        of name: ExactString, reachedBy dropped: DroppedEvents,
+        of name: ExactString, within reach: [ReplicaID: Range<UInt64>],
         _ body: (_ lastPosition: Int64, [RankedEvent]) throws(StoreError) -> Void
     ) throws(StoreError) {
         guard let stream = try log.findStream(name.string) else { return }
-        let before = try self.dropped(of: stream)
-        for entry in dropped.vector.entries {
-            guard let replica = try log.findReplica(entry.replica) else { continue }
+        let hidden = HiddenEvents(dropped: try dropped(of: stream))
+        for (author, counters) in reach.sorted(by: { $0.key < $1.key }) {
+            guard let replica = try log.findReplica(author) else { continue }
             try access.forEach(
                 """
                 SELECT replica.replica, segment.first_position, run.places, segment.bytes, run.last_position,
                     segment.start
                 FROM run JOIN segment ON segment.id = run.segment JOIN replica ON replica.id = run.replica
-                WHERE run.stream = ? AND run.replica = ? ORDER BY run.last_stamp
-                """, .integer(stream), .integer(replica)
+                WHERE run.stream = ? AND run.replica = ? AND segment.end > ? ORDER BY run.last_stamp
+                """, .integer(stream), .integer(replica), .integer(Int64(clamping: counters.lowerBound))
             ) { row throws(StoreError) in
-                guard UInt64(row.integer(5)) < entry.next else { return false }
+                guard UInt64(row.integer(5)) < counters.upperBound else { return false }
                 var events: [RankedEvent] = []
-                let reader = try EventRows.reader(row, stream: name.string, dropped: before)
+                let reader = try EventRows.reader(row, stream: name.string, hidden: hidden)
                 try EventRows.check(
                     reader.forEach(from: Int64(0)) { event in
                         events.append(RankedEvent(event, of: name))

@@ -1,4 +1,4 @@
-import SyncModel
+package import SyncModel
 
 /// The rows of the log of trust.
 ///
@@ -31,7 +31,7 @@ struct TrustRows {
                 """, .integer(log.spaceRow), .integer(fact.kind.rawValue), .blob(fact.author.bytes),
                 .blob(fact.device.bytes), .blob(fact.dot?.replica.bytes),
                 .integer(fact.dot.map { Int64($0.counter) }), .integer(fact.wallMilliseconds), .integer(known),
-                .blob(fact.admission?.encoded ?? []))
+                .blob(fact.detail))
             pairs.insert([fact.author, fact.device])
         }
         for pair in pairs.sorted(by: { $0.lexicographicallyPrecedes($1) }) {
@@ -125,13 +125,13 @@ struct TrustRows {
         var records: [TrustRecord] = []
         try access.forEach(
             """
-            SELECT id, kind, author, device, replica, counter, wall, known, is_gone, detail, kind >= ? AND EXISTS (
+            SELECT id, kind, author, device, replica, counter, wall, known, is_gone, detail, kind IN (?1, ?2) AND EXISTS (
                 SELECT 1 FROM trust AS later
-                WHERE later.device = trust.device AND later.space = trust.space AND later.kind >= ?
+                WHERE later.device = trust.device AND later.space = trust.space AND later.kind IN (?1, ?2)
                     AND later.id > trust.id)
-            FROM trust WHERE space = ? AND id > ? AND kind <= ? ORDER BY id LIMIT ?
-            """, .integer(TrustFact.Kind.block.rawValue), .integer(TrustFact.Kind.block.rawValue),
-            .integer(log.spaceRow), .integer(position), .integer(TrustFact.Kind.unblock.rawValue),
+            FROM trust WHERE space = ?3 AND id > ?4 AND kind <= ?5 ORDER BY id LIMIT ?6
+            """, .integer(TrustFact.Kind.block.rawValue), .integer(TrustFact.Kind.unblock.rawValue),
+            .integer(log.spaceRow), .integer(position), .integer(TrustFact.Kind.greatest.rawValue),
             .integer(Int64(limit))
         ) { row throws(StoreError) in
             guard let fact = try Self.fact(row) else { throw .corrupt(detail: "a row of trust does not read back") }
@@ -142,6 +142,21 @@ struct TrustRows {
             return true
         }
         return records
+    }
+
+    /// Returns the times of the statement at this dot; nil if it has no row.
+    func times(at dot: Dot) throws(StoreError) -> TrustTimes? {
+        try access.first(
+            """
+            SELECT wall, known FROM trust
+            WHERE replica = ? AND counter = ? AND space = ? AND kind <= ? ORDER BY id
+            """, .blob(dot.replica.bytes), .integer(Int64(clamping: dot.counter)), .integer(log.spaceRow),
+            .integer(TrustFact.Kind.greatest.rawValue)
+        ) { row throws(StoreError) in
+            TrustTimes(
+                wallMilliseconds: row.isNull(0) ? nil : row.integer(0),
+                knownMilliseconds: row.isNull(1) ? nil : row.integer(1))
+        }
     }
 
     private static func fact(_ row: SQLRow) throws(StoreError) -> TrustFact? {
@@ -158,13 +173,33 @@ struct TrustRows {
             guard let read = try? TrustFact.Admission(encoded: row.blob(9)) else { return nil }
             admission = read
         }
+        var statement: TrustFact.Statement?
+        switch kind {
+        case .revocation, .role, .readmission, .recoveryKey:
+            // Empty where a version stored a revocation to which it gave no effect.
+            statement = try? TrustFact.Statement(encoded: row.blob(9))
+        case .admission, .retirement, .block, .unblock: break
+        }
         return TrustFact(
             kind, of: device, by: author, at: dot, wallMilliseconds: row.isNull(6) ? nil : row.integer(6),
-            admission: admission)
+            admission: admission, statement: statement)
     }
 }
 
+/// The times of a fact, in milliseconds since 1970; nil where they are unknown.
+package struct TrustTimes: Sendable, Hashable {
+    /// The author's wall clock.
+    package let wallMilliseconds: Int64?
+    /// This node's wall clock, when it learned of the fact.
+    package let knownMilliseconds: Int64?
+}
+
 extension SQLiteStore {
+    /// Returns the times of a statement; nil if the log of trust has it no more.
+    package func trustTimes(at dot: Dot) throws(StoreError) -> TrustTimes? {
+        try readLog(space) { rows throws(StoreError) in try TrustRows(rows).times(at: dot) } ?? nil
+    }
+
     /// Returns a page of the log of trust, behind a position.
     package func trust(after position: Int64, limit: Int) throws(StoreError) -> [TrustRecord] {
         try readLog(space) { rows throws(StoreError) in

@@ -65,15 +65,21 @@ extension SQLiteStore {
     }
 
     /// Returns the facts and tips of a stream that is staged to its end: the caller checks the signatures before joining it.
-    package func stagedHistories() throws(StoreError) -> (facts: [StateFact], tips: [StateTip]) {
+    package func stagedHistories() throws(StoreError) -> (
+        facts: [StateFact], tips: [StateTip], trust: TrustTable
+    ) {
         var facts: [StateFact] = []
         var tips: [StateTip] = []
+        var trust = TrustTable()
         let items = try readLog(space) { rows throws(StoreError) in try StagingRows(rows).items() } ?? []
         for item in items {
             if case .fact(let fact) = item { facts.append(fact) }
             if case .tip(let tip) = item { tips.append(tip) }
+            if case .cuts(let cuts) = item {
+                do throws(CodecError) { trust = try cuts.trust() } catch { throw .refused(.malformed(error)) }
+            }
         }
-        return (facts, tips)
+        return (facts, tips, trust)
     }
 
     /// About what a peer that holds `since` would be sent by either road. Reads lengths alone, in a few milliseconds for
@@ -118,10 +124,13 @@ extension SQLiteStore {
 
     /// Takes in what is staged and moves the vector, in one transaction. Writes of our own made meanwhile stay.
     ///
-    /// - Parameter reached: called in the middle of the transaction, behind each part; what it throws undoes all.
+    /// - Parameters:
+    ///   - strictEnds: of the sender and of both together, given by a judgement outside the log. For tests.
+    ///   - reached: called in the middle of the transaction, behind each part; what it throws undoes all.
     /// - Throws: `refused` when the stream did not end, or does not fit what is held: nothing has changed then.
     package func joinStaged(
-        wallMilliseconds: Int64, reached: (StateJoinPart) throws(StoreError) -> Void = { _ in }
+        wallMilliseconds: Int64, judging strictEnds: [ReplicaID: UInt64]? = nil,
+        reached: (StateJoinPart) throws(StoreError) -> Void = { _ in }
     ) throws(StoreError) -> Commit {
         try writing.withLock { writing throws(StoreError) in
             if writing.isClosed { throw .closed }
@@ -131,12 +140,20 @@ extension SQLiteStore {
             let state = writing.log
             let hot = writing.hot
             let faults = faults
+            let own = writing.own.device
             let (after, commit) = try write(&writing) { access throws(StoreError) in
                 let rows = try spaceRows(access)
                 var join = try StateJoin(
-                    rows, ObjectRows(rows, hot: hot), on: state, at: wallMilliseconds, faults: faults)
+                    rows, ObjectRows(rows, hot: hot), on: state, judging: strictEnds, at: wallMilliseconds,
+                    faults: faults)
                 try join.run(reached)
-                return (join.state, join.commit)
+                var (after, commit) = (join.state, join.commit)
+                guard after.founder == nil else { return (after, commit) }
+                let settled = try rows.followFounder(
+                    of: own, &after, ObjectRows(rows, hot: hot), at: wallMilliseconds)
+                if let settled { commit = commit.settled(by: settled) }
+                commit.cuts = after.cuts == state.cuts ? nil : after.cuts
+                return (after, commit)
             }
             writing.log = after
             writing.own.joined(after)

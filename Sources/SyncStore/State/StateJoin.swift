@@ -10,38 +10,42 @@ struct StateJoin {
     private static let birthsPerPage: Int64 = 256
     private static let objectsPerPage: Int64 = 64
 
-    private let rows: LogRows
-    private let objects: ObjectRows
+    let rows: LogRows
+    let objects: ObjectRows
     private let staging: StagingRows
     private let header: StagingRows.Header
     private let wallMilliseconds: Int64
     private let faults: StoreFaults
     /// The changes held before.
-    private let held: VersionVector
+    let held: VersionVector
     /// The counters from which on changes were held.
     private let firstHeld: VersionVector
     /// The changes that the sender held.
-    private let theirs: VersionVector
+    let theirs: VersionVector
     private var tips: [StateTip] = []
     /// The first contexts, including those of replicas that are not held yet.
-    private var firsts: FirstContexts
+    var firsts: FirstContexts
     private var facts: [StateFact] = []
     private var cuts: StateCuts?
-    private var schemas: [StateSchema] = []
-    private var settings: [KeptStream] = []
+    var schemas: [StateSchema] = []
+    var settings: [KeptStream] = []
     private var dropped: [SyncModel.Operation.EventDrop] = []
     /// The state as far as it is written.
-    private(set) var state: LogState
+    var state: LogState
     private var additions: [Membership.Addition] = []
-    private var streams: Set<Name.Bytes> = []
+    var streams: Set<Name.Bytes> = []
     private let cutsBefore: CutTable
-    /// True if the sender was asked for every object whole, because objects here may be wrong (`LogState.isIncomplete`).
+    private let strictEnds: [ReplicaID: UInt64]?
+    /// True if the sender was asked for every object whole, because objects here may be wrong (`LogState.isIncomplete`). So are
+    /// schemas and settings.
     private let isWhole: Bool
 
     init(
-        _ rows: LogRows, _ objects: ObjectRows, on state: LogState, at wallMilliseconds: Int64, faults: StoreFaults
+        _ rows: LogRows, _ objects: ObjectRows, on state: LogState, judging strictEnds: [ReplicaID: UInt64]?,
+        at wallMilliseconds: Int64, faults: StoreFaults
     ) throws(StoreError) {
         self.rows = rows
+        self.strictEnds = strictEnds
         self.objects = objects
         self.wallMilliseconds = wallMilliseconds
         self.faults = faults
@@ -139,7 +143,7 @@ struct StateJoin {
     /// - Returns: whether all else is to be joined.
     private mutating func settleCuts() throws(StoreError) -> Bool {
         var members = state.members
-        for fact in facts where fact.fact.isBound { members.add(fact.fact.device, at: fact.dot) }
+        for fact in facts where fact.fact.isBound { members.add(fact.fact, at: fact.dot) }
         var known = CutTable()
         // The sender judges, and it need not hold every fact that is held here. Its table has a row for the fact that
         // admitted a member again only if it holds that fact. Without the row the fact alone would say that this one depends
@@ -147,29 +151,49 @@ struct StateJoin {
         do throws(CodecError) { if let cuts { known = try cuts.table(members.held(at: theirs)) } } catch {
             throw .refused(.malformed(error))
         }
-        if known.isEmpty, state.cuts.isEmpty { return true }
+        guard known.trust.isWithin(theirs, besides: state.cuts.trust) else { throw .refused(.beyondVector) }
+        // Of a change in its log this node knows itself what to think.
+        known = known.keepingStatements { row in
+            row.statement.isRecovery || !state.held.covers(row.dot)
+                || row.dot.counter < state.firstHeld.next(of: row.dot.replica)
+                || state.cuts.trust.row(at: row.dot) != nil
+        }
+        // Both are judged alike: by the founder that is followed here.
+        known.follow(
+            state.cuts.founder, recoveryKey: state.cuts.recoveryKey, in: state.space, members: members.held(at: theirs))
+        if let strictEnds { known.record(strictEnds: strictEnds, members: members.held(at: theirs)) }
+        var joined = state.cuts
+        joined.join(known, members: members)
+        if known.endsNothing, state.cuts.endsNothing, joined.endsNothing { return true }
         var plan = try settled(known, tips, members)
         let agrees = known.agrees(with: plan.after.cuts, on: theirs) || faults.contains(.stateIgnoresCuts)
         // The rows alone: histories that stay the sender's speak for nothing here, or two that hold the same would differ.
         if !agrees { plan = try settled(known, [], state.members) }
         let rebuilt = try plan.applyObjects(on: state, objects)
+        let streams = try plan.applyStreams(on: state, StreamRows(rows))
         _ = try rows.write(plan)
         try objects.write(rebuilt, segments: [], at: wallMilliseconds)
+        try StreamRows(rows).write(streams)
+        self.streams.formUnion(plan.streams)
         // The sender's table does not say when each retirement was written.
         let new = plan.after.cuts.cuts.filter { !cutsBefore.cuts.contains($0) }
         try TrustRows(rows).record(
             new.map { TrustFact($0.fact, at: $0.dot, wallMilliseconds: nil) }, at: wallMilliseconds)
         state = plan.after
         guard agrees else { return false }
-        // Changes that came as state are not in the log: a peer without them cannot say what is missing of an object.
-        return isWhole ? theirs.covers(state.firstHeld) : !state.isIncomplete
+        // Changes that came as state are not in the log: a peer without them cannot say what is missing of an object. Of void
+        // ones nothing is missing.
+        guard isWhole else { return !state.isIncomplete }
+        return state.firstHeld.entries.allSatisfy { entry in
+            theirs.next(of: entry.replica) >= min(entry.next, state.cuts.strictEnd(of: entry.replica) ?? .max)
+        }
     }
 
     private func settled(
         _ known: CutTable, _ tips: [StateTip], _ members: MemberFacts
     ) throws(StoreError) -> LogPlan {
         var plan = try LogPlan([], on: state)
-        plan.join(known, tips, firsts, members: members, on: state)
+        plan.join(known, tips, firsts, members: members, judging: strictEnds, on: state)
         try plan.settleCuts(on: state, rows, faults: faults)
         return plan
     }
@@ -183,7 +207,7 @@ struct StateJoin {
                 author: fact.dot.replica.device, fact: fact.fact, wallMilliseconds: fact.wallMilliseconds)
             try rows.insert(addition, fact.dot)
             let isBound = fact.fact.isBound
-            if isBound { state.members.add(fact.fact.device, at: fact.dot) }
+            if isBound { state.members.add(fact.fact, at: fact.dot) }
             additions.append(addition)
             trust.append(TrustFact(addition, at: fact.dot, isBound: isBound))
         }
@@ -191,7 +215,7 @@ struct StateJoin {
     }
 
     /// Writes one batch of changes to objects.
-    private mutating func write(
+    mutating func write(
         _ body: (inout ObjectPlan) throws(StoreError) -> Void
     ) throws(StoreError) {
         var plan = ObjectPlan(on: state)
@@ -209,6 +233,7 @@ struct StateJoin {
     }
 
     private mutating func joinSchemas() throws(StoreError) {
+        if isWhole { return try replaceSchemas() }
         let (schemas, held, theirs) = (schemas, held, theirs)
         try write { [objects] plan throws(StoreError) in
             for schema in schemas { try plan.join(schema, held: held, theirs: theirs, objects) }
@@ -284,6 +309,7 @@ struct StateJoin {
     /// Joins events in an order that contexts allow: the residues of each replica one after the other, each once all that its
     /// author had seen is there.
     private mutating func joinEvents() throws(StoreError) {
+        if isWhole { try replaceSettings() }
         try write(residues: [])
         var lanes: [StagingRows.ResidueHead] = []
         var begun: Set<ReplicaID> = []
@@ -352,7 +378,7 @@ struct StateJoin {
         }
         _ = try rows.write(plan)
         try StreamRows(rows).write(streams)
-        self.streams.formUnion(plan.entries.flatMap { $0.scan.runs.map { Name.Bytes($0.stream) } })
+        self.streams.formUnion(plan.streams)
         state = plan.after
     }
 

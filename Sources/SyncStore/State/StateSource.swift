@@ -187,7 +187,7 @@ package final class StateSource {
             ready = try facts(rows)
             phase = .cuts
         case .cuts:
-            ready = StateCuts(state.cuts).map { [.cuts($0)] } ?? []
+            ready = StateCuts(state.cuts, within: state.held).map { [.cuts($0)] } ?? []
             phase = .schemas
         case .schemas:
             ready = try ObjectRows(rows).collections().compactMap { collection in

@@ -37,13 +37,16 @@ struct Introduction: Equatable {
     }
 
     /// Nil unless the signing key is bound to a P-256 device key.
-    /// - Parameter metAt: an address that worked, kept beside those it names.
-    func joined(metAt: HostPort?) -> JoinedDevice? {
+    /// - Parameters:
+    ///   - metAt: an address that worked, kept beside those it names.
+    ///   - grant: what the peer makes of this device.
+    func joined(metAt: HostPort?, grant: MembershipGrant? = nil) -> JoinedDevice? {
         var reachable = addresses.compactMap(HostPort.init(text:))
         if let metAt, !reachable.contains(metAt) { reachable.append(metAt) }
         let device = JoinedDevice(
             deviceID: DeviceID(subjectPublicKeyInfo: subjectPublicKeyInfo), subjectPublicKeyInfo: subjectPublicKeyInfo,
-            signingKey: signingKey, binding: binding, discoveryKey: discoveryKey, name: name, addresses: reachable)
+            signingKey: signingKey, binding: binding, discoveryKey: discoveryKey, name: name, addresses: reachable,
+            grant: grant)
         return device.memberFact(role: .writer).isBound ? device : nil
     }
 

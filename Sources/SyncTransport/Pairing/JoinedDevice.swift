@@ -14,14 +14,23 @@ package struct JoinedDevice: Sendable, Equatable {
     package let name: String
     /// The addresses at which it says it may be dialled, at most 16, and last the address it was met at.
     package let addresses: [HostPort]
+    /// The membership that it gives this device if this one is its guest. Nil from a device that joins by ticket, and from a
+    /// version before roles: then this device is a writer, and facts tell the founder.
+    package let grant: MembershipGrant?
 
     /// The fact that makes it a member.
     ///
-    /// - Parameter isHost: the author of the fact joins through this device.
-    package func memberFact(role: MemberFact.Role, isHost: Bool = false) -> MemberFact {
+    /// - Parameters:
+    ///   - isHost: the author of the fact joins through this device.
+    ///   - founder: the one that the author follows.
+    ///   - until: the end of the membership.
+    package func memberFact(
+        role: MemberFact.Role, isHost: Bool = false, founder: DeviceID? = nil, until: UInt64? = nil
+    ) -> MemberFact {
         MemberFact(
             subjectPublicKeyInfo: subjectPublicKeyInfo, signingKey: signingKey, binding: binding,
-            discoveryKey: discoveryKey, role: role, name: name, isHost: isHost)
+            discoveryKey: discoveryKey, role: role, name: name, isHost: isHost, founder: founder,
+            until: until)
     }
 }
 

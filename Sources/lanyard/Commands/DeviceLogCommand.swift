@@ -5,7 +5,8 @@ import LanyardClient
 extension Devices {
     struct Log: AsyncParsableCommand {
         static let configuration = CommandConfiguration(
-            abstract: "Show which device let in, retired or blocked which, when, and since when that is known here.",
+            abstract:
+                "Show which device let in, retired, revoked or blocked which, when, and since when that is known here.",
             discussion: """
                 WHEN is by the clock of the device that did it, KNOWN HERE by the clock of this one; a dash stands where a \
                 time is unknown. The oldest line is the one that this device learned of first.
@@ -30,13 +31,13 @@ extension Devices {
                 for entry in try listing.rows(entries) {
                     table.add(
                         Table.Cell(Self.time(entry.at)), Table.Cell(entry.authorName ?? Self.shortID(entry.author)),
-                        Table.Cell(Self.deed(entry.action)),
+                        Table.Cell(Self.deed(entry)),
                         Table.Cell(entry.deviceName ?? Self.shortID(entry.device)),
                         Table.Cell(Self.shortID(entry.device)), Table.Cell(entry.role?.rawValue),
                         Table.Cell(Self.time(entry.knownSince)), Table.Cell(Self.effect(entry)))
                 }
             }
-            guard !isEmpty else { return global.note("No device was let in, retired or blocked.") }
+            guard !isEmpty else { return global.note("No device was let in or let go.") }
             try StandardOutput.write(try table.text(global.style, listing.table))
         }
 
@@ -45,11 +46,18 @@ extension Devices {
         private static func shortID(_ id: String) -> String { String(id.prefix(7)) }
 
         /// An action of a later version is shown as it is.
-        static func deed(_ action: String) -> String {
+        static func deed(_ entry: TrustEntry) -> String {
+            words(entry.action) + (entry.byRecoveryKey == true ? ", by the recovery key" : "")
+        }
+
+        private static func words(_ action: String) -> String {
             switch action {
             case "admitted": "let in"
             case "returned": "let back in"
             case "joined": "joined through"
+            case "roleGiven": "changed the role"
+            case "readmitted": "admitted again"
+            case "recoveryKeyMade": "made the recovery key"
             case "blocked": "blocked here"
             case "unblocked": "unblocked here"
             case let other: other
@@ -68,7 +76,8 @@ extension Devices {
             case "otherRole": return "no: another role holds"
             case "returned": return "no: it came back"
             case "overruled": return "no: its author was retired itself"
-            case "noEffect": return "no: revocations have no effect in this version"
+            case "noEffect": return "no: an old version wrote it, without effect"
+            case "notAllowed": return "no: the device that did it was no admin, or the recovery key decided otherwise"
             case "takenBack": return "no: taken back with its author's history"
             case "undone": return "no: decided otherwise later"
             case let other: return other.map { "no: \($0)" } ?? "no"

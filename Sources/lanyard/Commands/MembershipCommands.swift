@@ -2,35 +2,45 @@ import ArgumentParser
 import ControlAPI
 import LanyardClient
 
-/// The roles in which a device can be admitted; others are refused so far.
+/// The roles in which a device can be admitted.
 enum InvitedRole: String, ExpressibleByArgument, CaseIterable {
-    case writer
+    case reader, writer, admin
 
     var role: Role {
         switch self {
+        case .reader: .reader
         case .writer: .writer
+        case .admin: .admin
         }
     }
 }
 
 struct Invite: AsyncParsableCommand {
     static let configuration = CommandConfiguration(abstract: "Make a one-time ticket that lets another device in.")
-    @Option(help: "What the device may do.")
+    @Option(help: "What the device may do; at most what this one may.")
     private var role = InvitedRole.writer
     @Option(help: ArgumentHelp("How long the ticket is good for.", valueName: "time"))
     var expires = TimeLength(milliseconds: 600_000)
+    @Option(help: ArgumentHelp(MembershipEnd.help, valueName: "date"))
+    var until: String?
     @OptionGroup var global: GlobalOptions
 
     func run() async throws {
         let request = InviteRequest(
-            role: role.role, expiresSeconds: (expires.milliseconds + 999) / 1_000, space: global.space)
-        let answer = try await global.client().invite(request)
+            role: role.role, expiresSeconds: (expires.milliseconds + 999) / 1_000,
+            until: try MembershipEnd.parse(until, now: .now), space: global.space)
+        let client = try global.client()
+        let answer = try await client.invite(request)
         try global.print(answer) { style in
             if global.quiet { return answer.ticket + "\n" }
             let time = TimeText.local.until(answer.expires)
-            let use = "Good for one device, \(time). On that one, type: lanyard join TICKET"
+            let end = answer.until.map { " until \(TimeText.local.exact($0))" } ?? ""
+            let use =
+                "Good for one device, which becomes \((answer.role ?? .writer).withArticle)\(end), \(time). On that one, "
+                + "type: lanyard join TICKET"
             return "\(style.strong(answer.ticket))\n\n\(Prose.wrapped(use))\n"
         }
+        if role == .admin { await RecoveryHint.note(client, global) }
     }
 }
 
@@ -55,35 +65,50 @@ struct Join: AsyncParsableCommand {
         try global.print(answer) { _ in
             global.quiet
                 ? ""
-                : "Joined space \(shown(answer.space)) through \(answer.device.prefix(7)). See: lanyard peers\n"
+                : "Joined space \(shown(answer.space)) through \(answer.device.prefix(7)) as \((answer.role ?? .writer).rawValue). "
+                    + "See: lanyard peers\n"
         }
     }
 }
 
 struct Devices: AsyncParsableCommand {
     static let configuration = CommandConfiguration(
-        abstract: "Show the devices of the space: which device admitted which, and when; retire one, or block one.",
-        subcommands: [Log.self, Retire.self, Block.self, Unblock.self])
+        abstract: "Show the devices of the space, their roles, and which admitted which; change a role, or let one go.",
+        subcommands: [
+            Log.self, SetRole.self, Retire.self, Revoke.self, Block.self, Unblock.self, Review.self,
+            Accept.self,
+        ])
     @OptionGroup var listing: ListingOptions
     @OptionGroup var global: GlobalOptions
 
     func run() async throws {
         let devices = try await global.client().devices(space: global.space)
         try global.print(try listing.rows(devices)) { style in
+            // Memberships that end by themselves are rare.
+            let hasEnds = listing.table.columns != nil || devices.contains { $0.until != nil }
             var table = Table(
-                "NAME", "ID", "ROLE", "STATE", "ADDED BY", "ADDED", "LAST SEEN",
-                leastImportant: ["ROLE", "ADDED BY", "ADDED", "LAST SEEN", "ID"])
+                ["NAME", "ID", "ROLE", "STATE", "ADDED BY", "ADDED", "LAST SEEN", "HEARD"] + (hasEnds ? ["UNTIL"] : []),
+                leastImportant: ["HEARD", "ADDED BY", "ADDED", "ROLE", "LAST SEEN", "ID", "UNTIL"])
             for device in try listing.rows(devices) {
                 let adder = device.addedBy.map { id in
                     devices.first { $0.id == id }?.name ?? String(id.prefix(7))
                 }
+                let end = hasEnds ? [Table.Cell(device.until.map { TimeText.local.exact($0) })] : []
                 table.add(
-                    Table.Cell(device.name), Table.Cell(String(device.id.prefix(7))), Table.Cell(device.role.rawValue),
-                    Table.Cell(device.state), Table.Cell(adder), Table.Cell(TimeText.local.age(device.addedAt)),
-                    Table.Cell(TimeText.local.age(device.lastSeen)))
+                    [
+                        Table.Cell(device.name), Table.Cell(String(device.id.prefix(7))),
+                        Table.Cell(device.state == "revoked" ? nil : device.role.rawValue), Table.Cell(device.state),
+                        Table.Cell(adder), Table.Cell(TimeText.local.age(device.addedAt)),
+                        Table.Cell(TimeText.local.age(device.lastSeen)), Table.Cell(Self.heard(device)),
+                    ] + end)
             }
             return try table.text(style, listing.table)
         }
+    }
+
+    /// Like `2 of 3`: how many members know that it was retired or revoked.
+    private static func heard(_ device: DeviceEntry) -> String? {
+        device.heard.map { "\($0.count) of \($0.count + (device.waitingFor ?? []).count)" }
     }
 
     struct Retire: AsyncParsableCommand {

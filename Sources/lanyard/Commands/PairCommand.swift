@@ -7,22 +7,26 @@ struct Pair: AsyncParsableCommand {
         abstract: "Pair with another device by the codes on both screens.",
         discussion: """
             Type it on both devices. Each finds the other and shows six digits; on each, type the digits of the other \
-            screen. It is open for two minutes. In a script, or for a machine without a screen: lanyard invite.
+            screen. It is open for two minutes. The device of the smaller space joins that of the larger one, with the role that \
+            was named there. In a script, or for a machine without a screen: lanyard invite.
             """)
     @Argument(help: "The device: its name, the beginning of its id, or HOST:PORT. Any that pairs when left out.")
     var device: String?
-    @Option(help: "What the other device may do.")
+    @Option(help: "What the other device may do, if it joins this one; at most what this one may.")
     private var role = InvitedRole.writer
+    @Option(help: ArgumentHelp(MembershipEnd.help, valueName: "date"))
+    var until: String?
     @OptionGroup var global: GlobalOptions
 
     func run() async throws {
+        let end = try MembershipEnd.parse(until, now: .now)
         let client = try global.client()
         Interruption.explain(
             "Pairing was stopped.",
             hint: "`lanyard devices` tells whether it was done before. To begin anew, type on both: lanyard pair",
             asJSON: global.json)
         let conversation = PairingConversation(client: client, global: global)
-        try await client.pair(PairRequest(device: device, role: role.role)) { line in
+        try await client.pair(PairRequest(device: device, role: role.role, until: end)) { line in
             try await conversation.handle(line)
         }
     }
@@ -67,9 +71,9 @@ private actor PairingConversation {
             isConfirmed = true
             try show(line)
             if let peer { global.note("The code is right. Waiting for the same on \(shown(peer.name)) …") }
-        case .paired(let device, let name, let role):
+        case .paired(let device, let name, let role, let joined):
             try show(line)
-            if !global.json { try await end(device, name, role) }
+            if !global.json { try await end(device, name, role, joined) }
         case .failed(let error):
             if isReading, !global.json, StandardOutput.isTerminal { try say("\n") }
             throw error
@@ -189,8 +193,9 @@ private actor PairingConversation {
         }
     }
 
-    private func end(_ device: String, _ name: String, _ role: Role) async throws {
-        try say("Paired with \(self.name(name, String(device.prefix(7)))) as \(role.rawValue).\n")
+    private func end(_ device: String, _ name: String, _ role: Role, _ joined: Bool) async throws {
+        let paired = "Paired with \(self.name(name, String(device.prefix(7))))"
+        try say(joined ? "\(paired); joined it as \(role.rawValue).\n" : "\(paired) as \(role.rawValue).\n")
         guard !global.quiet else { return }
         // Both dial each other now; what is not in step within two seconds, `status` tells later.
         try? await waitForSession(with: device, until: .now + .seconds(2))

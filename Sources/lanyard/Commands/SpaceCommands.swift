@@ -17,11 +17,12 @@ struct Spaces: AsyncParsableCommand {
         _ spaces: [SpaceEntry], _ style: Style, _ format: TableFormat = .usual
     ) throws(ControlError) -> String {
         var table = Table(
-            "NAME", "FETCH", "USED", "QUOTA", "ATTACHMENTS", "MISSING",
-            leastImportant: ["QUOTA", "ATTACHMENTS", "USED"])
+            "NAME", "DEVICES", "ROLE", "FETCH", "USED", "QUOTA", "ATTACHMENTS", "MISSING",
+            leastImportant: ["ROLE", "DEVICES", "QUOTA", "ATTACHMENTS", "USED"])
         for space in spaces {
             table.add(
-                Table.Cell(space.name), Table.Cell(FetchWords.text(space.fetch)),
+                Table.Cell(space.name), Table.Cell("\(space.members)"), Table.Cell(space.role?.rawValue ?? "-"),
+                Table.Cell(FetchWords.text(space.fetch)),
                 Table.Cell(ByteAmount.text(space.usedBytes)), Table.Cell(space.quota.map(ByteAmount.text) ?? "none"),
                 Table.Cell("\(space.attachments)"),
                 Table.Cell("\(space.missing)", space.missing > 0 ? style.careful : { $0 }))

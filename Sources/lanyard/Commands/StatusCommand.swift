@@ -65,7 +65,7 @@ struct StatusText {
     var text: String {
         if let upgrade = status.upgrade { return upgrading(upgrade) }
         var lines = status.spaces.map { space in
-            let sentence = StandingText(standings: space.standings).sentence(isInStep: space.inStep)
+            let sentence = StandingText.sentence(of: space)
             let prefix = status.spaces.count > 1 ? "\(shown(space.name)): " : ""
             return prefix + (space.inStep ? style.good(sentence) : style.careful(sentence))
         }
@@ -141,6 +141,9 @@ struct StatusText {
                 "\(style.strong(shown(space.name)))  \(Amounts.count(space.changes, "change"))\(dropped), \(Amounts.count(space.objects, "object")), \(Amounts.count(space.events, "event")), \(Amounts.count(space.attachments, "attachment")), digest \(space.digest.prefix(12))"
             )
         ]
+        if space.role == .reader {
+            lines.append(row("", "This device is a reader: it passes on what it holds, and writes nothing."))
+        }
         if space.incomplete > 0 {
             lines.append(
                 row("", style.careful("\(Amounts.count(space.incomplete, "object")) incomplete (see: lanyard why)")))

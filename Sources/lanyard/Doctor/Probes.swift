@@ -67,7 +67,7 @@ struct LockProbe {
         return .nobody
     }
 
-    private static func contents(of path: String) -> String? {
+    static func contents(of path: String) -> String? {
         let descriptor = open(path, O_RDONLY | O_CLOEXEC)
         guard descriptor >= 0 else { return nil }
         defer { close(descriptor) }

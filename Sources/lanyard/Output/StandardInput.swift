@@ -33,6 +33,8 @@ struct StandardInput: AsyncSequence, Sendable {
         case failed(errno: Int32)
     }
 
+    static var isTerminal: Bool { isatty(0) == 1 }
+
     private static let reader = BlockingThread()
 
     private static func read() -> ReadResult {

@@ -8,6 +8,14 @@ struct StandingText {
     /// Devices named one by one; the others are counted.
     private static let named = 3
 
+    /// Returns the sentence on a space. Where the device was revoked, it has no role, and no standings.
+    static func sentence(of space: StatusResponse.Space) -> String {
+        if space.standings.isEmpty, !space.inStep, space.role == nil {
+            return "This device was revoked: it gets and sends nothing."
+        }
+        return Self(standings: space.standings).sentence(isInStep: space.inStep)
+    }
+
     /// Returns a sentence such as "In step with 2 of 3 devices; phone away since Monday, 12 changes unsent."
     ///
     /// - Parameter isInStep: nothing is missing on this device either.

@@ -20,12 +20,18 @@ struct Table {
     private var rows: [[Cell]] = []
 
     init(_ titles: String..., leastImportant: [String] = []) {
+        self.init(titles, leastImportant: leastImportant)
+    }
+
+    init(_ titles: [String], leastImportant: [String]) {
         self.titles = titles
         self.leastImportant = leastImportant
     }
 
     /// Adds a row, a cell per title.
-    mutating func add(_ cells: Cell...) {
+    mutating func add(_ cells: Cell...) { add(cells) }
+
+    mutating func add(_ cells: [Cell]) {
         precondition(cells.count == titles.count, "a row of \(cells.count) cells under \(titles.count) titles")
         rows.append(cells)
     }

@@ -105,10 +105,15 @@ import Testing
         #expect(error?.code == .agentNotRunning)
         let shown = try #require(error)
         #expect("\(shown)" == "\(shown.message) \(shown.hint)")
-        let connecting = Task { try await Lanyard.connect(socketPath: path + "/control.sock", waiting: .seconds(60)) }
-        try await LiveServer.with(in: path) { _ async throws in
-            let home = try await connecting.value
-            #expect(try await home.query(Todo.self).count() == 0)
+        // The program waits for an agent, not for the turn of this test.
+        try await AgentTurns.with {
+            let connecting = Task {
+                try await Lanyard.connect(socketPath: path + "/control.sock", waiting: .seconds(60))
+            }
+            try await LiveServer.with(in: path) { _ async throws in
+                let home = try await connecting.value
+                #expect(try await home.query(Todo.self).count() == 0)
+            }
         }
     }
 

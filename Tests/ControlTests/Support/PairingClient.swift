@@ -11,13 +11,13 @@ final class PairingClient: Sendable {
     private let seen: Mutex<[PairingLine]>
     private let task: Task<Void, any Error>
 
-    init(_ server: LiveServer, _ device: String? = nil) {
+    init(_ server: LiveServer, _ device: String? = nil, role: Role? = nil, until: Timestamp? = nil) {
         let (lines, see) = AsyncStream<PairingLine>.makeStream()
         self.lines = lines
         seen = Mutex([])
         task = Task {
             defer { see.finish() }
-            try await server.client.pair(PairRequest(device: device)) { see.yield($0) }
+            try await server.client.pair(PairRequest(device: device, role: role, until: until)) { see.yield($0) }
         }
     }
 
@@ -51,7 +51,18 @@ final class PairingClient: Sendable {
     }
 
     func paired() async throws -> (device: String, name: String, role: Role) {
-        try await first { if case .paired(let device, let name, let role) = $0 { (device, name, role) } else { nil } }
+        let line = try await pairedLine()
+        return (line.device, line.name, line.role)
+    }
+
+    func pairedLine() async throws -> (device: String, name: String, role: Role, joined: Bool) {
+        try await first { line in
+            if case .paired(let device, let name, let role, let joined) = line {
+                (device, name, role, joined)
+            } else {
+                nil
+            }
+        }
     }
 
     func failed() async throws -> ControlError {

@@ -120,6 +120,16 @@ import Testing
         #expect(try (0..<3).map { try mesh.kept($0) } == [0, 0, 0])
     }
 
+    @Test func `changes of a reader are verified and passed on like all others`() throws {
+        var mesh = try paired(3, readers: [2])
+        mesh.pass(seconds: 30)
+        // Its only change is the fact that answers its pairing; node 1 has it through node 0.
+        let reader = mesh.nodes[2].fact.device
+        let written = try #require(try mesh.nodes[2].store.state().tips.first { $0.replica.device == reader })
+        for node in 0..<2 { #expect(try mesh.nodes[node].store.state().tips.contains(written), "node \(node)") }
+        #expect(mesh.isConnected(0, 2), "a reader's change ends no session")
+    }
+
     @Test func `what one mesh has collected does not kill what another began under the same id`() throws {
         var mesh = try Mesh(4)
         try mesh.pair(0, 1)

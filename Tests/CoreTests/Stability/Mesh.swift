@@ -366,7 +366,13 @@ struct Mesh {
             }
             if let input { step(node, .state(input)) }
         case .compact(let stable): compactStep(node, store, stable)
-        case .establish, .trust, .remember, .report, .presence, .renewPresence, .bulkPeerUp, .bulkPeerDown, .bulkWanted:
+        case .takeStatements(let statements):
+            guard let commit = try? store.takeStatements(statements, wallMilliseconds: 1_700_000_000_000) else {
+                return
+            }
+            step(node, .appended(StoreChange(of: commit)))
+        case .establish, .trust, .remember, .report, .presence, .renewPresence, .bulkPeerUp, .bulkPeerDown, .bulkWanted,
+            .wipe:
             break
         }
     }

@@ -14,9 +14,12 @@ import Testing
 /// |---|---|
 /// | `nodes 3 [state] [compact] [dial] [pings]` | the nodes; `state`, `compact`: they exchange state, and drop changes |
 /// | `pair 1 2` | each admits the other, and they connect |
+/// | `join 2 1 [reader]` | node 2 joins through node 1, as a writer or a reader, and they connect |
 /// | `connect 1 2`, `disconnect 2` | a session of two nodes; the end of all sessions of a node |
 /// | `cross 1 2` | both learn of the other's address at the same moment (with `dial`) |
 /// | `put 1 note title`, `delete 1 note`, `retire 1 2`, `block 1 2` | what a person does at node 1 |
+/// | `key 1`, `admin 1 2`, `revoke 1 2 [wipe]` | node 1 makes the recovery key, makes 2 an admin, revokes 2 |
+/// | `recover 1 2` | a person at node 1 revokes 2 with the recovery key |
 /// | `stall 2`, `read 2` | node 2 reads nothing; it reads what has waited |
 /// | `add`, `restart 2`, `save 2`, `revert 2` | a new node; a start from the disk; an image of the disk; back to that image |
 /// | `wait 40` | seconds in which all deadlines pass |
@@ -76,6 +79,7 @@ struct Transcript {
         defer { self.mesh = mesh }
         switch verb {
         case "pair": try mesh.pair(numbers[0], numbers[1])
+        case "join": try mesh.join(numbers[0], through: numbers[1], as: words.contains("reader") ? .reader : .writer)
         case "connect": mesh.connect(numbers[0], numbers[1])
         case "disconnect": mesh.disconnect(numbers[0])
         case "cross":
@@ -83,6 +87,7 @@ struct Transcript {
         case "put": try mesh.put(numbers[0], Mesh.key(words[2]), words[3])
         case "delete": try mesh.delete(numbers[0], Mesh.key(words[2]))
         case "retire": try mesh.retire(numbers[0], numbers[1])
+        case "key", "admin", "revoke", "recover": try performRole(verb, numbers, words, &mesh)
         case "block": mesh.tell([(numbers[0], .blocked([mesh.nodes[numbers[1]].device.id]))])
         case "stall": mesh.stall(numbers[0])
         case "read": mesh.read(numbers[0])
@@ -94,6 +99,16 @@ struct Transcript {
         case "compact": mesh.tell([(numbers[0], .compactionAsked)])
         case "compare": try compare(mesh)
         default: throw UnknownCommand(word: verb)
+        }
+    }
+
+    private func performRole(_ verb: String, _ numbers: [Int], _ words: [String], _ mesh: inout Mesh) throws {
+        let key = try #require(RecoveryKey(bytes: [UInt8](repeating: 6, count: 32)))
+        switch verb {
+        case "key": try mesh.order(numbers[0], .recoveryKey(key.publicKey))
+        case "admin": try mesh.order(numbers[0], .role(mesh.nodes[numbers[1]].device.id, .admin))
+        case "revoke": try mesh.revoke(numbers[0], numbers[1], wipes: words.contains("wipe"))
+        default: try mesh.revoke(numbers[0], numbers[1], with: key)
         }
     }
 

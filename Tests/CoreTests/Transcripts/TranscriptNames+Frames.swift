@@ -15,7 +15,9 @@ extension TranscriptNames {
         case .prune(let prune): "prune \(name(prune.replica))"
         case .ping: "ping"
         case .pong: "pong"
-        case .goodbye(let goodbye): "goodbye \(goodbye.code)"
+        case .goodbye(let goodbye):
+            "goodbye \(goodbye.code)"
+                + (goodbye.statements.isEmpty ? "" : ", with statements at \(dots(goodbye.statements))")
         case .acknowledgements(let sent): "acknowledgements of \(sent.rows.map(text).joined(separator: "; "))"
         case .acknowledgementRequest: "acknowledgement request"
         case .bulkWanted: "bulk wanted"
@@ -25,8 +27,13 @@ extension TranscriptNames {
             "state items\(items.vector.map { " at \(vector($0))" } ?? "")\(items.last ? ", last" : "")"
         case .stateQuestion(let question): "state question about \(question.announcements.count)"
         case .stateAnswer(let answer): "state answer about \(answer.staged.count)"
+        case .statements(let sent): "statements at \(dots(sent.statements))"
         case .presence(let presence): "presence of \(presence.records.map { text($0.record) }.joined(separator: ", "))"
         }
+    }
+
+    private func dots(_ statements: [PlacedStatement]) -> String {
+        statements.map { "\(name($0.dot.replica)) \($0.dot.counter)" }.joined(separator: ", ")
     }
 
     func text(_ record: PresenceRecord) -> String {

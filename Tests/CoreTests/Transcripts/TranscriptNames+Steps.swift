@@ -54,7 +54,7 @@ extension TranscriptNames {
         case .begun(_, let since, _, _): "begun since \(vector(since))"
         case .staged(_, let isComplete): isComplete ? "staged, complete" : "staged"
         case .lookedUp(_, let staged): "looked up \(staged.count)"
-        case .reviewed(_, _, let tips): "reviewed \(tips.count) histories"
+        case .reviewed(_, _, let tips, _): "reviewed \(tips.count) histories"
         case .joined(_, let joined): "joined, held \(vector(joined.tips.map { ($0.replica, $0.tip.next) }))"
         case .refused(_, let error): "refused: \(error)"
         case .failed(_, let code): "failed: \(code)"
@@ -90,7 +90,11 @@ extension TranscriptNames {
         case .send(let id, let frame): "send \(peer(id)): \(text(frame))"
         case .establish(let id): "establish \(peer(id))"
         case .close(let id, let reason): "close \(peer(id)): \(reason.rawValue)"
-        case .trust(let devices): "trust \(devices.isEmpty ? "no device" : devices.map(name).joined(separator: ", "))"
+        case .trust(let devices, let heard):
+            "trust \(devices.isEmpty ? "no device" : devices.map(name).joined(separator: ", "))"
+                + (heard.isEmpty ? "" : ", hear \(heard.map(name).joined(separator: ", "))")
+        case .takeStatements(let statements): "take \(statements.count) statements of the recovery key"
+        case .wipe(let placed): "wipe, by \(name(placed.dot.replica.device))"
         case .remember(let endpoint, _): "remember the address of \(name(endpoint))"
         case .bulkPeerUp(let device, _): "bulk peer \(name(device)) is up"
         case .bulkPeerDown(let device): "bulk peer \(name(device)) is down"
@@ -132,6 +136,9 @@ extension TranscriptNames {
         case .memberAdmitted(let device): "\(name(device)) is a member"
         case .tooManyHistories(let device): "too many histories of \(name(device))"
         case .revocationIgnored: "a revocation is ignored"
+        case .ownRevocationEnded: "the own revocation does not hold any more"
+        case .ownRevocation(let placed, let device):
+            "revoked by \(name(placed.dot.replica.device)), says \(name(device))"
         case .stateTaken(let device): "took state from \(name(device))"
         case .storeRefused(let code): "the store refuses: \(code)"
         case .storeRecovered: "the store takes writes again"

@@ -92,7 +92,11 @@ extension Roles {
             let own = history.ids { $0.author == author }
             guard own.isSubset(of: past) else { return [] }
             guard let newest = history.replicas(of: author).last else { return [Replica(author, 1)] }
-            let back = past & history.ids { $0.kind == .readmit && $0.target == author }
+            let back =
+                past
+                & history.ids {
+                    $0.target == author && ($0.kind == .readmit || rules.isAgent && $0.kind == .setRole)
+                }
             let inNewest = own & history.ids { $0.replica == newest }
             let knowsBack = inNewest.contains { !(history.drafts[$0].past & back).isEmpty }
             return back.isEmpty || knowsBack ? [newest] : [newest, Replica(author, newest.number + 1)]
@@ -116,13 +120,17 @@ extension Roles {
             // A fact that may not counts nowhere; a thief may write beyond its end.
             let isWritten =
                 letter.kind == .acknowledge || fact.isRecovery
-                || (Check.isThief(letter.author) ? law.may(fact) : law.isWritable(fact))
+                || (Check.isThief(letter.author) ? mayMatter(fact) : law.isWritable(fact))
             guard isWritten else {
                 law.removeLast()
                 return false
             }
             history.drafts.append(draft)
             return true
+        }
+
+        private func mayMatter(_ fact: Fact) -> Bool {
+            rules.isAgent && [.add, .write].contains(fact.kind) || law.may(fact)
         }
     }
 }
@@ -134,6 +142,34 @@ extension Roles.EveryHistory {
     package static let plain: [Letter] = letters(withAcknowledgements: false)
     /// With acknowledgements, and the key on A as well.
     package static let wide: [Letter] = letters(withAcknowledgements: true)
+
+    /// For the rules that the agent follows: readers that become writers, and work. A fact names what its author holds.
+    package static let agent: [Letter] = agentLetters(isWide: false)
+    /// With a fifth device, Y, and the key on A as well.
+    package static let wideAgent: [Letter] = agentLetters(isWide: true)
+
+    private static func agentLetters(isWide: Bool) -> [Letter] {
+        let (founder, owner, thief, accomplice, second) = (Device(0), Device(1), Device(2), Device(3), Device(5))
+        let first = letters(withAcknowledgements: isWide).filter { $0.naming == .held && $0.kind != .acknowledge }
+        func say(
+            _ author: Device, _ kind: Roles.Fact.Kind, _ target: Device?, _ role: Roles.Role, byKey: Bool = false
+        ) -> Letter {
+            Letter(author: author, kind: kind, target: target, role: role, naming: .held, isRecovery: byKey)
+        }
+        var more = [
+            say(founder, .add, accomplice, .reader), say(thief, .add, accomplice, .reader),
+            say(owner, .setRole, accomplice, .writer), say(thief, .setRole, accomplice, .admin),
+            say(founder, .setRole, thief, .reader), say(owner, .readmit, accomplice, .writer),
+            say(founder, .setRole, accomplice, .admin, byKey: true), say(thief, .write, nil, .none),
+            say(accomplice, .write, nil, .none),
+        ]
+        if isWide {
+            more += [say(accomplice, .add, second, .admin), say(thief, .add, second, .writer)]
+            for target in [founder, owner, accomplice] { more.append(say(second, .revoke, target, .none)) }
+            more += [say(second, .add, accomplice, .admin), say(second, .write, nil, .none)]
+        }
+        return first + more
+    }
 
     private static func letters(withAcknowledgements isWide: Bool) -> [Letter] {
         let (founder, owner, thief, accomplice) = (Device(0), Device(1), Device(2), Device(3))

@@ -23,14 +23,14 @@ extension Roles {
         package private(set) var facts: [Fact] = []
         /// Indexes over `facts`: they make set operations of what the rules say of "all f about x with …".
         private var ofKind = [FactSet](repeating: FactSet(), count: Fact.Kind.allCases.count)
-        private var about: [Device: FactSet] = [:]
+        private(set) var about: [Device: FactSet] = [:]
         private var by: [Device: FactSet] = [:]
-        private var recovery = FactSet()
-        private var firstContexts: [Replica: FactSet] = [:]
+        private(set) var recovery = FactSet()
+        private(set) var firstContexts: [Replica: FactSet] = [:]
         /// The states of sets whose greatest id is the index, so that `removeLast` forgets exactly those that it must.
         private var states: [[FactSet: State]] = []
         /// Breaks ties among concurrent grants in line 6; it must not matter. Ids by default.
-        private let arrival: [Int]?
+        let arrival: [Int]?
 
         package init(
             _ facts: [Fact] = [], rules: Rules = .standing, founder: Device = .founder, arrival: [Int]? = nil
@@ -64,7 +64,7 @@ extension Roles {
 
         package var all: FactSet { .first(facts.count) }
 
-        private func facts(_ kinds: Fact.Kind..., about device: Device? = nil) -> FactSet {
+        func facts(_ kinds: Fact.Kind..., about device: Device? = nil) -> FactSet {
             var set = FactSet()
             for kind in kinds { set = set | ofKind[kind.rawValue] }
             if let device { set = set & (about[device] ?? FactSet()) }
@@ -159,6 +159,7 @@ extension Roles.Law {
     // Lines 5 to 8.
     /// G: the adds, re-admissions and role facts that count if `ends` are the ends.
     private func grants(_ known: FactSet, _ ends: FactSet) -> FactSet {
+        if rules.isAgent { return closure(known, ends) }
         var grants = FactSet()
         for id in inCanonicalOrder(known & facts(.add, .readmit, .setRole, .yield)) {
             let fact = facts[id]
@@ -182,14 +183,14 @@ extension Roles.Law {
     }
 
     /// The past comes first. Among concurrent facts any order does.
-    private func inCanonicalOrder(_ set: FactSet) -> [Int] {
+    func inCanonicalOrder(_ set: FactSet) -> [Int] {
         guard let arrival else { return Array(set) }
         return set.sorted {
             (facts[$0].past.count, arrival[$0], $0) < (facts[$1].past.count, arrival[$1], $1)
         }
     }
 
-    private func isFounder(_ device: Device) -> Bool { device == founder || rules.bug == .foundersKeepPower }
+    func isFounder(_ device: Device) -> Bool { device == founder || rules.bug == .foundersKeepPower }
 
     // Line 9.
     /// The end of `replica` for operations that need the role `needs`.
@@ -197,9 +198,10 @@ extension Roles.Law {
         end(replica, needs: needs, state.known, state.ends, state.grants)
     }
 
-    private func end(
+    func end(
         _ replica: Replica, needs: Role, _ known: FactSet, _ ends: FactSet, _ grants: FactSet
     ) -> Int {
+        if rules.isAgent, needs >= .writer, isReaderWork(replica, needs, grants) { return 0 }
         var least = Roles.noEnd
         for id in ends & (about[replica.device] ?? FactSet()) {
             let fact = facts[id]
@@ -216,25 +218,54 @@ extension Roles.Law {
     /// a recovery fact also by all other members that it knows, since the key may be used on a device that acknowledged
     /// nothing.
     package func acknowledged(_ replica: Replica, for fact: Fact, _ known: FactSet) -> Int {
-        let own = acknowledged(replica, by: fact.author, for: fact, known)
+        if rules.isAgent { return held(replica, fact.past) }
+        let own = acknowledged(replica, by: fact.author, at: fact.past, for: fact, known)
         guard rules.newcomersInherit, fact.isRecovery else { return own }
-        let before = state(fact.past)
-        // A member that the key revoked is not waited for, whether this use of the key knew that or not.
-        let revoked = known & recovery & facts(.revoke)
-        let members = devices.filter { device in
-            device != fact.author && role(of: device, before) > .none
-                && (revoked & (about[device] ?? FactSet())).isEmpty
-        }
-        return max(own, members.map { acknowledged(replica, by: $0, for: fact, known) }.min() ?? 0)
+        return max(own, acknowledgedByOthers(replica, than: fact.author, at: fact.past, for: fact, known))
     }
 
-    /// A newcomer has the acknowledgements of the members that admitted it, as far as the author of `fact` held the work.
-    private func acknowledged(_ replica: Replica, by device: Device, for fact: Fact, _ known: FactSet) -> Int {
+    /// The least acknowledgement of the members at `past` but `device`, on which the key was used.
+    private func acknowledgedByOthers(
+        _ replica: Replica, than device: Device, at past: FactSet, for fact: Fact, _ known: FactSet
+    ) -> Int {
+        let before = state(past)
+        // A member that the key revoked is not waited for, whether this use of the key knew that or not.
+        let revoked = known & recovery & facts(.revoke)
+        let members = devices.filter { other in
+            other != device && role(of: other, before) > .none && (revoked & (about[other] ?? FactSet())).isEmpty
+        }
+        return members.map { acknowledged(replica, by: $0, at: past, for: fact, known) }.min() ?? 0
+    }
+
+    /// A newcomer has the acknowledgements of the members that admitted it, of those that admitted them, and so on, as far as
+    /// the author of `fact` held the work. Those that the key admitted have what the key itself had.
+    private func acknowledged(
+        _ replica: Replica, by device: Device, at past: FactSet, for fact: Fact, _ known: FactSet
+    ) -> Int {
         let own = shown(by: device, replica, for: fact, known)
         guard rules.newcomersInherit else { return own }
-        let inviters = facts(.add, .readmit, about: device) & state(fact.past).grants
-        let inherited = inviters.map { shown(by: facts[$0].author, replica, for: fact, known) }.max() ?? 0
+        var inherited = 0
+        for admission in admissions(of: device, at: past) {
+            inherited = max(inherited, shown(by: admission.author, replica, for: fact, known))
+            guard admission.isRecovery, rules.newcomersInheritFromAll else { continue }
+            let byOthers = acknowledgedByOthers(
+                replica, than: admission.author, at: admission.past, for: fact, known)
+            inherited = max(inherited, byOthers)
+        }
         return max(own, min(inherited, held(replica, fact.past)))
+    }
+
+    /// The facts that admitted the device, those that admitted their authors, and so on.
+    private func admissions(of device: Device, at past: FactSet) -> [Fact] {
+        let all = facts(.add, .readmit) & state(past).grants
+        var found = all & (about[device] ?? FactSet())
+        var before = FactSet()
+        while rules.newcomersInheritFromAll, found != before {
+            let authors = (found - before).map { facts[$0].author }
+            before = found
+            for author in authors { found = found | all & (about[author] ?? FactSet()) }
+        }
+        return found.map { facts[$0] }
     }
 
     /// An acknowledgement that knows the fact does not count: its author judged the work by the fact already.
@@ -262,15 +293,19 @@ extension Roles.Law {
     /// re-admission, which knows `fact`.
     private func isExempt(_ replica: Replica, _ fact: Fact, needs: Role, _ grants: FactSet) -> Bool {
         let kinds = fact.kind == .revoke ? facts(.readmit) : facts(.readmit, .setRole)
-        let first = firstContexts[replica]
         return (grants & kinds & (about[replica.device] ?? FactSet())).contains { id in
             let back = facts[id]
             guard back.past.contains(fact.id) || rules.bug == .readmitsUnknowing else { return false }
             if fact.kind != .revoke, back.role < needs { return false }
-            // A replica that is not begun yet will know everything.
-            guard let first else { return true }
-            return first.contains(id) || back.isRecovery && back.replica == replica && back.counter == 0
+            return begins(replica, behind: back)
         }
+    }
+
+    /// True if the first operation of `replica` knows `fact`, or is the fact itself, by recovery.
+    func begins(_ replica: Replica, behind fact: Fact) -> Bool {
+        // A replica that is not begun yet will know everything.
+        guard let first = firstContexts[replica] else { return true }
+        return first.contains(fact.id) || fact.isRecovery && fact.replica == replica && fact.counter == 0
     }
 
     // Line 11.
@@ -342,7 +377,8 @@ extension Roles.Law {
             }
             return kept
         case nil, .leastAddHolds, .recoveryIsEqual, .accompliceCounts, .skipsStrictEnd, .readmitsUnknowing,
-            .loweringEndsAll, .voidFactsMay, .noFloor, .foundersKeepPower, .homesMix, .adminEndsKey, .lastYieldHolds:
+            .loweringEndsAll, .voidFactsMay, .noFloor, .foundersKeepPower, .homesMix, .adminEndsKey, .lastYieldHolds,
+            .readersWrite:
             return ends
         }
     }

@@ -29,6 +29,8 @@ extension Roles {
         var history = History()
         let law: Law
         var prefix = 0
+        /// True if thieves write only what counts, too.
+        var isHonest = false
 
         init(devices: [Device], rules: Rules, random: Random) {
             self.devices = devices
@@ -54,13 +56,14 @@ extension Roles {
         }
 
         mutating func grow(by count: Int) {
-            let isPlot = random.chance(40)
+            isHonest = rules.isAgent && random.chance(30)
+            let isPlot = !isHonest && random.chance(40)
             if isPlot { append(Draft(Replica(Device(2), 1), .add, Device(3), .admin, past: .first(prefix))) }
             var tries = 0
             let goal = min(60, history.drafts.count + count)
             while history.drafts.count < goal, tries < 8 * count {
                 tries += 1
-                if !isPlot, random.chance(6) {
+                if !isPlot, !rules.isAgent, random.chance(6) {
                     acknowledgeAll(goal)
                 } else if let draft = nextDraft(isPlot) {
                     append(draft)
@@ -93,7 +96,7 @@ extension Roles {
             let honest = devices.filter { !Check.isThief($0) }
             var author = isRecovery ? random.pick(honest) : random.pick(devices + [Device(2), Device(2), Device(1)])
             if isPlot, !isRecovery, author.index == 2 { author = Device(3) }
-            let isThief = Check.isThief(author)
+            let isThief = !isHonest && Check.isThief(author)
             let replicas = history.replicas(of: author)
             let replica =
                 replicas.isEmpty || random.chance(25) ? Replica(author, replicas.count + 1) : random.pick(replicas)
@@ -102,7 +105,7 @@ extension Roles {
             if !isThief, let last = replicas.last, replica < last { return nil }
             let past = history.closed(own | someFacts(random.pick([20, 60, 100])))
             var kind = random.pick([Fact.Kind.add, .revoke, .revoke, .revoke, .setRole, .readmit, .write])
-            if !isPlot, random.chance(15) { kind = .acknowledge }
+            if !isPlot, !rules.isAgent, random.chance(15) { kind = .acknowledge }
             if isRecovery, [.add, .acknowledge, .write].contains(kind) { kind = .readmit }
             let target = random.pick(devices)
             let hasTarget = kind != .acknowledge && kind != .write

@@ -7,12 +7,18 @@ extension Roles {
         /// Line 9 gives a newcomer its inviters' acknowledgements. (Without: an admin that was admitted later undoes what
         /// all members had acknowledged and forgotten.)
         package var newcomersInherit = true
+        /// A newcomer inherits also from those that admitted its inviters, and what line 9 gives the key where the key admitted.
+        /// (Without: the key on a device that acknowledged nothing admits an admin, which undoes what all members had
+        /// acknowledged and forgotten; or such an admin's newcomer does.)
+        package var newcomersInheritFromAll = true
         /// In line 4 a recovery role fact about a device removes no revocation of that device. (Without: the device is back when
         /// its accuser was admitted by itself, too.)
         package var loweringsRemoveNoRevocation = true
         /// In line 11 a recovery revocation, too, hides role facts that do not know it. (Without: revoking an admin raises a
         /// device that the admin had lowered unaware of the key.)
         package var recoveryRevocationsHide = true
+        /// The simpler rules of the agent: no acknowledgements, and adds are judged without their past.
+        package var isAgent = false
         package var bug: PlantedBug?
 
         package init() {}
@@ -24,12 +30,18 @@ extension Roles {
             var rules = Rules()
             rules.ignoresKnowingAcknowledgements = false
             rules.newcomersInherit = false
+            rules.newcomersInheritFromAll = false
             rules.loweringsRemoveNoRevocation = false
             rules.recoveryRevocationsHide = false
             return rules
         }()
-        package static func planted(_ bug: PlantedBug) -> Rules {
+        package static let agent = {
             var rules = Rules()
+            rules.isAgent = true
+            return rules
+        }()
+        package static func planted(_ bug: PlantedBug, in rules: Rules = .standing) -> Rules {
+            var rules = rules
             rules.bug = bug
             return rules
         }
@@ -65,6 +77,13 @@ extension Roles {
         case adminEndsKey
         /// Of several yields of one founding each device follows the one it finds last.
         case lastYieldHolds
+        /// For the agent's rules: no end for what a reader wrote.
+        case readersWrite
+
+        /// Bugs that a check finds in histories by chance.
+        package static func inHistories(of rules: Rules) -> [PlantedBug] {
+            allCases.filter { !$0.isOfFounding && ($0 != .readersWrite || rules.isAgent) }
+        }
 
         /// Bugs that the check of foundings finds.
         package var isOfFounding: Bool {

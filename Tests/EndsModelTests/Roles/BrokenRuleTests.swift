@@ -145,6 +145,18 @@ import Testing
         #expect(story.isVoid(work, .beforeMends), "the rule that this history broke")
     }
 
+    @Test func `an admin that the key admits anywhere undoes nothing that all acknowledged`() {
+        var story = Story()
+        let begun = story.says(founder, .add, owner, .admin)
+        let acknowledged = [founder, owner].map { story.says($0, .acknowledge, knowing: [begun]) }
+        let admitted = story.says(other, .readmit, accomplice, .admin, knowing: acknowledged, byKey: true)
+        story.says(accomplice, .revoke, founder, knowing: [admitted], naming: .nothing)
+        #expect(story.role(founder) == .none)
+        #expect(!story.isVoid(begun))
+        #expect(story.isVoid(begun, .beforeMends), "the rule that this history broke")
+        #expect(story.broken().isEmpty)
+    }
+
     /// Known, and not cured by any rule: until the key is used, a thief that was revoked long ago revokes the others as if it
     /// had not heard, and work that they acknowledged and forgot meanwhile is void.
     @Test func `a thief's back-dated revocations hold until the key is used`() {

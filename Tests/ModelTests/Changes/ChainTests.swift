@@ -45,6 +45,26 @@ import Testing
         #expect(changes.count == 5)
     }
 
+    @Test
+    func `a statement on roles under another signature is refused, and one of the recovery key is left to the law`()
+        throws
+    {
+        let content = TrustStatement.Content.revocation(try TestDevice(2).id, ends: [], wipes: false)
+        let dot = Dot(replica: device.replica(), counter: 1)
+        func isTaken(_ statement: TrustStatement) throws -> Bool {
+            var author = device.author()
+            let segment = try device.segments([[.event(1)], [.trust(statement)]], with: &author)[0].segment
+            return !isRefused(segment)
+        }
+        func statement(at dot: Dot, sign: ([UInt8]) -> [UInt8]) -> TrustStatement {
+            TrustStatement(content, by: .author, knows: VersionVector(), at: dot, in: .home, sign: sign)
+        }
+        #expect(try isTaken(statement(at: dot, sign: device.sign)))
+        #expect(try !isTaken(statement(at: dot, sign: try TestDevice(2).sign)))
+        #expect(try !isTaken(statement(at: Dot(replica: dot.replica, counter: 9), sign: device.sign)))
+        #expect(try isTaken(TrustStatement(content, by: RecoveryKey(), knows: VersionVector(), at: dot, in: .home)))
+    }
+
     @Test func `an altered, dropped, repeated or reordered change is refused`() {
         for index in segment.bytes.indices {
             var bytes = segment.bytes

@@ -14,7 +14,7 @@ import Testing
             let author = devices[Int(random.next() % 7)]
             let number = UInt8(random.next() % 7) + 1
             let device = try TestDevice(
-                number, role: random.chance(30) ? .reader : .writer, name: "n\(random.next() % 2)")
+                number, role: MemberFact.Role.allCases[Int(random.next() % 3)], name: "n\(random.next() % 2)")
             additions.append(
                 Addition(author: author.id, fact: device.fact, wallMilliseconds: Int64(random.next() % 3)))
         }
@@ -81,27 +81,46 @@ import Testing
         #expect(stranger.fact.isBound)
     }
 
-    @Test func `a reader signs nothing, and what it says of itself changes nothing`() throws {
+    @Test func `a device of any role signs its changes, and what it says of itself changes nothing`() throws {
         let own = try TestDevice(1)
         let reader = try TestDevice(2, role: .reader)
         var membership = Membership(own: own.fact, sinceMilliseconds: 0)
+        #expect(membership.signingKey(of: reader.id) == nil, "it is no member yet")
         #expect(membership.add(Addition(author: own.id, fact: reader.fact, wallMilliseconds: 0)) == [reader.id])
-        #expect(membership.signingKey(of: reader.id) == nil)
-        let claim = try TestDevice(2, role: .writer).fact
-        _ = membership.add(Addition(author: reader.id, fact: claim, wallMilliseconds: 0))
-        #expect(membership.signingKey(of: reader.id) == nil)
-        _ = membership.add(Addition(author: own.id, fact: claim, wallMilliseconds: 1))
         #expect(membership.signingKey(of: reader.id) == reader.signingKey)
+        let claim = try TestDevice(2, role: .admin).fact
+        _ = membership.add(Addition(author: reader.id, fact: claim, wallMilliseconds: 0))
+        #expect(membership[reader.id]?.fact.role == .reader)
+        _ = membership.add(Addition(author: own.id, fact: claim, wallMilliseconds: 1))
+        #expect(membership[reader.id]?.fact.role == .admin)
+        #expect(membership.signingKey(of: reader.id) == reader.signingKey)
+    }
+
+    @Test func `the fact of the most powerful role holds, however old it is and in whatever order it comes`() throws {
+        #expect(MemberFact.Role.allCases.sorted() == [.reader, .writer, .admin])
+        #expect(MemberFact.Role.allCases.map(\.rawValue) == [1, 2, 3], "the numbers are those of the first version")
+        let own = try TestDevice(1)
+        let additions = try [(MemberFact.Role.reader, 1), (.writer, 2), (.admin, 3)].map { role, wall in
+            Addition(author: own.id, fact: try TestDevice(2, role: role).fact, wallMilliseconds: wall)
+        }
+        for order in [[0, 1, 2], [0, 2, 1], [1, 0, 2], [1, 2, 0], [2, 0, 1], [2, 1, 0]] {
+            var membership = Membership(own: own.fact, sinceMilliseconds: 0)
+            var greatest = 0
+            for index in order {
+                _ = membership.add(additions[index])
+                greatest = max(greatest, index)
+                #expect(membership[additions[0].fact.device]?.fact == additions[greatest].fact, "\(order) at \(index)")
+            }
+        }
     }
 
     @Test func `our own role is what others said of us`() throws {
         let (own, host) = (try TestDevice(1), try TestDevice(2))
         var membership = Membership(own: own.fact, sinceMilliseconds: 0)
-        #expect(membership.signingKey(of: own.id) == own.signingKey)
         _ = membership.add(Addition(author: own.id, fact: host.fact, wallMilliseconds: 0))
         let asReader = try TestDevice(1, role: .reader).fact
         #expect(membership.add(Addition(author: host.id, fact: asReader, wallMilliseconds: 7)).isEmpty)
-        #expect(membership.signingKey(of: own.id) == nil)
+        #expect(membership[own.id]?.fact.role == .reader)
         #expect(membership[own.id]?.addedBy == host.id)
     }
 
@@ -154,5 +173,135 @@ import Testing
         }
         let large = bytes + [UInt8](repeating: 0, count: Limits.memberFactBytes)
         #expect(throws: CodecError.outOfRange(field: "member")) { try MemberFact(encoded: large, 0..<large.count) }
+    }
+
+    // MARK: Founders
+
+    @Test func `a founder is a field of its own, and to an agent of before it is one of a later version`() throws {
+        let founder = try TestDevice(9).id
+        let plain = try TestDevice(4, name: "Küche").fact
+        let named = plain.following(founder)
+        let host = MemberFact(
+            subjectPublicKeyInfo: plain.subjectPublicKeyInfo, signingKey: plain.signingKey, binding: plain.binding,
+            discoveryKey: plain.discoveryKey, role: .admin, name: plain.name, isHost: true, founder: founder,
+            laterFields: [7, 8])
+        #expect(plain.founder == nil && named.founder == founder && named.isBound && !named.isHost)
+        #expect(named.encoded == plain.encoded + [2] + founder.bytes)
+        #expect(host.encoded.suffix(35) == [7] + founder.bytes + [7, 8])
+        for fact in [named, host, host.withoutHost, named.following(nil)] {
+            let bytes = fact.encoded
+            #expect(try MemberFact(encoded: bytes, 0..<bytes.count) == fact)
+        }
+        #expect(named.following(nil) == plain && host.withoutHost.founder == founder && host.withoutHost.role == .admin)
+        #expect(host.limited(to: .writer).role == .writer && named.limited(to: .admin) == named)
+        // That agent reads flags, and keeps all behind them as they are.
+        let bytes = named.encoded
+        var reader = ByteReader(bytes, plain.encoded.count..<bytes.count)
+        #expect(try reader.varint() == 2)
+        #expect(Array(bytes[reader.position...]) == founder.bytes)
+        for length in plain.encoded.count + 1..<bytes.count {
+            #expect(throws: CodecError.self) { try MemberFact(encoded: bytes, 0..<length) }
+        }
+    }
+
+    @Test func `an end stands behind the founder, and to an agent of before it is a field of a later version`() throws {
+        let founder = try TestDevice(9).id
+        let plain = try TestDevice(4, name: "Küche").fact
+        let ended = plain.ending(at: 300)
+        #expect(plain.until == nil && ended.until == 300 && ended.isBound && ended != plain)
+        #expect(ended.encoded == plain.encoded + [8, 0xAC, 0x02])
+        #expect(ended.following(founder).encoded == plain.encoded + [10] + founder.bytes + [0xAC, 0x02])
+        let all = MemberFact(
+            subjectPublicKeyInfo: plain.subjectPublicKeyInfo, signingKey: plain.signingKey, binding: plain.binding,
+            discoveryKey: plain.discoveryKey, role: .admin, name: plain.name, isHost: true, founder: founder,
+            until: .max, laterFields: [7, 8])
+        let greatest = [UInt8](repeating: 0xFF, count: 9) + [1]
+        #expect(Array(all.encoded.suffix(45).prefix(33)) == [15] + founder.bytes)
+        #expect(Array(all.encoded.suffix(12)) == greatest + [7, 8])
+        for fact in [ended, ended.following(founder), plain.ending(at: 0), all] {
+            let bytes = fact.encoded
+            #expect(try MemberFact(encoded: bytes, 0..<bytes.count) == fact)
+        }
+        // Copies keep it, and nothing of it is left where it is taken away.
+        #expect(all.withoutHost.until == .max && all.limited(to: .reader).until == .max)
+        #expect(all.following(nil).until == .max && all.ending(at: nil).laterFields == [7, 8])
+        #expect(ended.ending(at: nil) == plain && ended.ending(at: nil).encoded == plain.encoded)
+        let bytes = ended.following(founder).encoded
+        for length in plain.encoded.count + 1..<bytes.count {
+            #expect(throws: CodecError.self) { try MemberFact(encoded: bytes, 0..<length) }
+        }
+    }
+
+    /// The pairings of hosts and guests, by the numbers of their devices.
+    private func pairings(_ pairs: [(host: Int, guest: Int)], by devices: [TestDevice]) throws -> Pairings {
+        var pairings = Pairings()
+        for (time, pair) in pairs.enumerated() {
+            let answer = try TestDevice(UInt8(pair.host + 1), isHost: true).fact
+            let (host, guest) = (devices[pair.host], devices[pair.guest])
+            pairings.record(Addition(author: host.id, fact: guest.fact, wallMilliseconds: Int64(time)))
+            pairings.record(Addition(author: guest.id, fact: answer, wallMilliseconds: Int64(time)))
+        }
+        return pairings
+    }
+
+    @Test func `the founder is at the end of the hosts`() throws {
+        let devices = try Self.devices()
+        let pairings = try pairings([(0, 1), (1, 2), (2, 3), (0, 4)], by: devices)
+        for number in 0...4 {
+            #expect(pairings.founder(followedFrom: devices[number].id) == devices[0].id, "from \(number)")
+        }
+        #expect(pairings.founder(followedFrom: devices[6].id) == devices[6].id, "a device that joined nothing")
+    }
+
+    @Test func `the founder of a device that joined twice is that of its first host`() throws {
+        let devices = try Self.devices()
+        // Device 2 joins 0, and later 1.
+        let pairings = try pairings([(0, 2), (1, 2)], by: devices)
+        #expect(pairings.founder(followedFrom: devices[2].id) == devices[0].id)
+    }
+
+    @Test func `a circle of hosts has no founder`() throws {
+        let devices = try Self.devices()
+        let pairings = try pairings([(0, 1), (1, 2), (2, 0), (2, 3)], by: devices)
+        for number in 0...3 {
+            #expect(pairings.founder(followedFrom: devices[number].id) == nil, "from \(number)")
+        }
+    }
+
+    @Test func `a host that did not admit its guest leads to no founder`() throws {
+        let devices = try Self.devices()
+        var pairings = try pairings([(1, 2)], by: devices)
+        // 1 says that 0 is its host; what 0 says is not here.
+        let claim = try TestDevice(1, isHost: true).fact
+        pairings.record(Addition(author: devices[1].id, fact: claim, wallMilliseconds: 5))
+        #expect(pairings.founder(followedFrom: devices[1].id) == nil)
+        #expect(pairings.founder(followedFrom: devices[2].id) == nil)
+        pairings.record(Addition(author: devices[0].id, fact: devices[1].fact, wallMilliseconds: 9))
+        #expect(pairings.founder(followedFrom: devices[2].id) == devices[0].id)
+    }
+
+    @Test func `the facts keep role and founder of each, in every order and through a join`() throws {
+        let devices = try Self.devices()
+        let founder = devices[0].id
+        let facts: [(MemberFact, Dot)] = [
+            (try TestDevice(2, role: .admin, founder: founder).fact, Dot(replica: devices[0].replica(), counter: 3)),
+            (try TestDevice(2, role: .reader).fact, Dot(replica: devices[0].replica(), counter: 1)),
+            (try TestDevice(3).fact, Dot(replica: devices[1].replica(), counter: 0)),
+        ]
+        func kept(_ order: some Sequence<Int>) -> MemberFacts {
+            order.reduce(into: MemberFacts()) { $0.add(facts[$1].0, at: facts[$1].1) }
+        }
+        let all = kept([0, 1, 2])
+        #expect(all == kept([2, 1, 0]) && all == kept([1, 0, 2, 0, 1]))
+        var joined = kept([2])
+        joined.join(kept([0, 1]))
+        #expect(joined == all)
+        let expected = [facts[1], facts[0], facts[2]].sorted { ($0.0.device, $0.1) < ($1.0.device, $1.1) }
+        #expect(all.additions.map(\.dot) == expected.map(\.1))
+        #expect(all.additions.map(\.device) == expected.map(\.0.device))
+        #expect(all.additions.map(\.role) == expected.map(\.0.role))
+        #expect(all.additions.map(\.founder) == expected.map(\.0.founder))
+        let early = all.held(at: VersionVector([.init(replica: devices[0].replica(), next: 2)]))
+        #expect(early.additions.map(\.role) == [.reader])
     }
 }

@@ -109,7 +109,7 @@ struct ObjectPlayer {
     mutating func apply(_ entry: ObjectHistory.Entry) {
         let (origin, wall) = (entry.origin, entry.wallMilliseconds)
         switch entry.step {
-        case .member(let device): members.add(device, at: origin.dot)
+        case .member(let device): members.add(device, role: .writer, at: origin.dot)
         case .birth:
             record(lives.bear(at: origin, span: 1, wallMilliseconds: wall), life: origin.dot, entry)
         case .edit(let life):

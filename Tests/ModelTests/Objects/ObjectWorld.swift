@@ -55,7 +55,7 @@ struct ObjectWorld {
         let replicas = ObjectHistory(nodes: count).replicas
         var members = MemberFacts()
         for (index, replica) in replicas.enumerated() {
-            members.add(replica.device, at: Dot(replica: replicas[(index + 1) % count], counter: 0))
+            members.add(replica.device, role: .writer, at: Dot(replica: replicas[(index + 1) % count], counter: 0))
         }
         self.members = members
         start = VersionVector(replicas.map { VersionVector.Entry(replica: $0, next: 1) })

@@ -35,7 +35,7 @@ struct Desk {
         for index in desks.indices {
             for number in 0..<count {
                 let author = replica((number + 1) % count)
-                desks[index].members.add(replica(number).device, at: Dot(replica: author, counter: 0))
+                desks[index].members.add(replica(number).device, role: .writer, at: Dot(replica: author, counter: 0))
                 desks[index].held.advance(author, to: 1)
             }
         }
@@ -85,6 +85,16 @@ struct Desk {
     /// Everything the other holds.
     mutating func hear(_ other: Desk) {
         for entry in other.log where !held.covers(entry.origin.dot) { take(entry) }
+    }
+
+    /// Holds what the other wrote from this counter on, of which it counts nothing: the other was revoked.
+    mutating func hold(_ other: Desk, from end: UInt64) {
+        for entry in other.log where entry.origin.dot.replica == other.replica && !held.covers(entry.origin.dot) {
+            guard entry.origin.dot.counter >= end else { continue }
+            held.advance(other.replica, to: entry.origin.dot.counter + entry.operation.span)
+            stamp = max(stamp, entry.origin.stamp)
+            log.append(entry)
+        }
     }
 
     // MARK: Reading

@@ -126,7 +126,7 @@ struct SentStream {
         let cut = CutFact(device: try TestDevice(8).id, isStrict: false, ends: [])
         _ = cuts.record(
             device.dot(3), context: VersionVector(), [(dot: device.dot(3), says: .cut(cut))], members: MemberFacts())
-        if let item = StateCuts(cuts) { send(.cuts(item)) }
+        if let item = StateCuts(cuts, within: vector) { send(.cuts(item)) }
         for name in ["a", "b"] as [ExactString] {
             send(.schema(StateSchema(collection: name, entries: CollectionSchema().delta(since: start))))
             let setting = Operation.StreamSetting(stream: name, latestOnly: true, retainMilliseconds: nil)

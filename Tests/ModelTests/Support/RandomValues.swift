@@ -41,4 +41,29 @@ extension SeededGenerator {
             start: edgy(below: 1 << 61), stamp: Stamp(rawValue: next()), wallMilliseconds: wall, context: context,
             operations: (0..<Int.random(in: 1..<6, using: &self)).map { _ in operation() })
     }
+
+    /// A statement of any kind that nobody signed.
+    mutating func statement() -> TrustStatement {
+        let device = replica().device
+        var incarnation: UInt64 = 0
+        let ends = (0..<Int.random(in: 0..<3, using: &self)).map { _ in
+            incarnation += 1 + next() % 9
+            return TrustStatement.End(incarnation: incarnation, end: edgy(below: 1 << 61) + 1)
+        }
+        let role = MemberFact.Role.allCases.randomElement(using: &self)!
+        let content: TrustStatement.Content =
+            switch Int.random(in: 0..<4, using: &self) {
+            case 0: .role(device, role, ends: ends)
+            case 1: .readmission(device, role, ends: ends)
+            case 2: .revocation(device, ends: ends, wipes: chance(50))
+            default: .recoveryKey(bytes(32))
+            }
+        let knows = VersionVector(
+            vector().entries.prefix(2).map { VersionVector.Entry(replica: $0.replica, next: $0.next + 1) })
+        let signature = bytes(64)
+        return TrustStatement(
+            content, by: chance(50) ? .author : .recoveryKey, knows: knows, at: Dot(replica: replica(), counter: 0),
+            in: .home
+        ) { _ in signature }
+    }
 }

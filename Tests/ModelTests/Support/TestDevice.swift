@@ -11,7 +11,8 @@ struct TestDevice {
     var signingKey: [UInt8] { Array(signing.publicKey.rawRepresentation) }
 
     init(
-        _ number: UInt8, role: MemberFact.Role = .writer, name: String = "device", isHost: Bool = false
+        _ number: UInt8, role: MemberFact.Role = .writer, name: String = "device", isHost: Bool = false,
+        founder: DeviceID? = nil, until: UInt64? = nil
     ) throws {
         deviceKey = try P256.Signing.PrivateKey(rawRepresentation: [UInt8](repeating: number, count: 32))
         signing = try Curve25519.Signing.PrivateKey(rawRepresentation: [UInt8](repeating: number, count: 32))
@@ -20,7 +21,8 @@ struct TestDevice {
             subjectPublicKeyInfo: Array(deviceKey.publicKey.derRepresentation), signingKey: key,
             binding: Array(
                 try deviceKey.signature(for: MemberFact.bindingMessage(signingKey: key)).rawRepresentation),
-            discoveryKey: [UInt8](repeating: number, count: 32), role: role, name: name, isHost: isHost)
+            discoveryKey: [UInt8](repeating: number, count: 32), role: role, name: name, isHost: isHost,
+            founder: founder, until: until)
     }
 
     func replica(_ incarnation: UInt64 = 1) -> ReplicaID { ReplicaID(device: id, incarnation: incarnation) }

@@ -145,6 +145,66 @@ import Testing
         expectRefused(goodbye("x", String(repeating: "m", count: Limits.messageBytes + 1)), "goodbye.message")
     }
 
+    /// One after the other in a history; the longest has `ends` ends.
+    private func statements(_ count: Int, ends: Int = 0) -> [PlacedStatement] {
+        let ends = (0..<ends).map { TrustStatement.End(incarnation: UInt64($0), end: 1) }
+        return (0..<UInt64(count)).map { counter in
+            let dot = Dot(replica: replica, counter: counter)
+            let statement = TrustStatement(
+                .revocation(replica.device, ends: ends, wipes: false), by: .author, knows: VersionVector(), at: dot,
+                in: .home
+            ) { _ in [UInt8](repeating: 7, count: 64) }
+            return PlacedStatement(dot: dot, statement: statement)
+        }
+    }
+
+    @Test func `statements are bounded in number and bytes`() throws {
+        func sent(_ statements: [PlacedStatement]) -> Frame {
+            .statements(Frame.Statements(space: .home, statements: statements))
+        }
+        func goodbye(_ statements: [PlacedStatement]) -> Frame {
+            .goodbye(Frame.Goodbye(code: "revoked", message: "", statements: statements))
+        }
+        for frame in [sent(statements(32)), goodbye(statements(10)), sent([]), sent(statements(1, ends: 16_384))] {
+            #expect(try FrameCodec.decode(FrameCodec.encode(frame)) == frame)
+        }
+        expectRefused(sent(statements(33)), "statements.statements")
+        expectRefused(sent(statements(2, ends: 16_384)), "statements.statements")
+        expectRefused(goodbye(statements(33)), "goodbye.statements")
+        // 64 KiB in all.
+        expectRefused(goodbye(statements(1, ends: 8_000)), "goodbye.statements")
+        var hello = Frame.Hello.sample()
+        hello.statementCount = 32
+        #expect(try FrameCodec.decode(FrameCodec.encode(.hello(hello))) == .hello(hello))
+        hello.statementCount = 33
+        expectRefused(.hello(hello), "hello.statement_count")
+    }
+
+    @Test func `too many statements are refused before they are read, and unknown ones are passed over`() throws {
+        let one = statements(1)[0].canonicalBytes
+        func field(_ number: UInt64, _ bytes: [UInt8]) -> [UInt8] {
+            var field: [UInt8] = []
+            field.append(varint: number << 3 | 2)
+            field.append(lengthPrefixed: bytes)
+            return field
+        }
+        func frame(_ parts: [[UInt8]]) -> [UInt8] {
+            field(20, field(1, SpaceID.home.bytes) + parts.flatMap { field(2, $0) })
+        }
+        #expect(throws: WireError.outOfRange(field: "statements")) {
+            try FrameCodec.decode(frame(Array(repeating: one, count: 33)))
+        }
+        #expect(throws: WireError.outOfRange(field: "statements")) {
+            try FrameCodec.decode(frame([[UInt8](repeating: 0, count: 256 << 10 + 1)]))
+        }
+        // Kind 9, and one with bytes behind it, may be those of a later version.
+        var later = one
+        later[ReplicaID.byteCount + 1] = 9
+        let known = Frame.Statements(space: .home, statements: statements(1))
+        #expect(try FrameCodec.decode(frame([later, one + [0], one])) == .statements(known))
+        #expect(throws: WireError.outOfRange(field: "space")) { try FrameCodec.decode(field(20, field(2, one))) }
+    }
+
     @Test func `a broken clock in a hello is clamped, a port or range that cannot be is refused`() throws {
         // hello { protocol_least 1, protocol_greatest 1, wall_milliseconds = Int64.min as zigzag }
         let clock: [UInt8] = [8, 1, 16, 1, 64, 0xff, 0xff, 0xff, 0xff, 0xff, 0xff, 0xff, 0xff, 0xff, 1]

@@ -95,7 +95,7 @@ private struct Example {
                 ("digest.tip", tip.digestTerm(of: replica).bytes),
                 ("digest.event", try firstEventTerm(view, bytes).bytes),
             ]
-            return try parts + objectParts + attachmentParts + acknowledgementParts + presenceParts
+            return try parts + objectParts + attachmentParts + acknowledgementParts + presenceParts + trustParts
                 + frames.map { ("frame." + $0.0, try FrameCodec.encode($0.1)) }
                 + BulkFrame.examples.map { ("bulk." + $0.0, try BulkFrameCodec.encode($0.1)) }
         }
@@ -233,8 +233,20 @@ private struct Example {
                 "stream",
                 .setStream(Operation.StreamSetting(stream: "lights", latestOnly: true, retainMilliseconds: 86_400_000))
             ), ("void", .void(span: 3)),
-        ] + attachmentOperations + cutOperations
+        ] + attachmentOperations + cutOperations + trustOperations
     }
+
+    private var trust: TrustExample {
+        TrustExample(replica: replica, other: other) { (try? signing.signature(for: $0)).map { Array($0) } ?? [] }
+    }
+
+    private var trustParts: [(String, [UInt8])] { trust.parts }
+
+    private var trustOperations: [(String, Operation)] {
+        trust.statements.map { ("trust." + $0.0, .trust($0.1)) }
+    }
+
+    private var trustFrames: [(String, Frame)] { trust.frames }
 
     var cutOperations: [(String, Operation)] {
         let end = CutFact.End(incarnation: 9, end: 300, head: ChainHead(bytes: [UInt8](repeating: 0x55, count: 32))!)
@@ -256,6 +268,13 @@ private struct Example {
                     Operation.EventDrop(
                         stream: "lights",
                         events: DroppedEvents(before: known, but: [Dot(replica: other, counter: 12)])))
+            ),
+            (
+                "accept_work",
+                .acceptWork(
+                    Operation.AcceptedWork(
+                        object: object, device: other.device,
+                        stretches: [Operation.AcceptedWork.Stretch(incarnation: 9, start: 300, end: 302)]))
             ),
         ]
     }
@@ -379,8 +398,9 @@ private struct Example {
                     Frame.Changes(
                         space: .home, replica: replica, wantID: 3, segments: [], last: true, firstHeld: 300))
             ),
-        ]
+        ] + trustFrames
     }
+
     /// Two letters, an emoji, and two events, 100 ms apart.
     private var typing: Frame.SegmentPart {
         func typed(_ text: ExactString, behind counter: UInt64) -> Operation {

@@ -11,12 +11,13 @@ extension Frame.Hello {
 
 extension SeededGenerator {
     mutating func frame() -> Frame {
-        switch next() % 17 {
+        switch next() % 18 {
         case 0:
             var hello = Frame.Hello.sample()
             hello.protocols = 1...UInt32(next() % 1000 + 1)
             hello.features = next()
             hello.wallMilliseconds = Int64.random(in: -Limits.wallMilliseconds...Limits.wallMilliseconds, using: &self)
+            hello.statementCount = UInt32(next() % 33)
             return .hello(hello)
         case 1: return .have(have())
         case 2: return .haveRequest(Frame.HaveRequest(space: .home))
@@ -48,7 +49,18 @@ extension SeededGenerator {
             }
             return .stateQuestion(Frame.StateQuestion(id: next() | 1, announcements: announcements))
         case 15: return .presence(presence())
-        default: return .goodbye(Frame.Goodbye(code: "frame_malformed", message: "é\(next())"))
+        case 16: return .statements(Frame.Statements(space: .home, statements: statements()))
+        default:
+            return .goodbye(
+                Frame.Goodbye(
+                    code: "frame_malformed", message: "é\(next())", statements: chance(50) ? statements() : []))
+        }
+    }
+
+    /// At most three, which fit in a `Goodbye`.
+    private mutating func statements() -> [PlacedStatement] {
+        (0..<Int.random(in: 0..<4, using: &self)).map { _ in
+            PlacedStatement(dot: Dot(replica: replica(), counter: edgy(below: 1 << 61)), statement: statement())
         }
     }
 

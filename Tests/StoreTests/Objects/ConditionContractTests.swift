@@ -106,6 +106,29 @@ struct ConditionContractTests {
         store.close()
     }
 
+    @Test(arguments: StoreKind.allCases)
+    func `SQL in a name or a value is text`(kind: StoreKind) throws {
+        let values = [
+            #""' OR '1'='1""#, #""'); DROP TABLE object; --""#, #""\" OR 1=1 --""#, #""x' UNION SELECT 1 --""#,
+            #""%""#, #""?1""#, #"":a""#, #""a' || 'b""#,
+        ]
+        let store = try open(kind, values)
+        for (index, value) in values.enumerated() {
+            for comparison in [Condition.Comparison.equal, .prefix, .contains] {
+                #expect(try both(store, .compare(["f"], comparison, JSONValue(json: value))) == ["v\(index)"])
+            }
+            #expect(try both(store, .isIn(["f"], [JSONValue(json: value)])) == ["v\(index)"])
+        }
+        #expect(try both(store, .compare(["f' OR '1'='1"], .equal, JSONValue(json: "1"))) == [])
+        let name = "x'); DROP TABLE object; --"
+        try store.write(.schema(name, #"{"indexed":["f\"); DROP TABLE object; --"]}"#))
+        try store.write(.putting("\(name)/' OR '1'='1", #"{"f\"); DROP TABLE object; --":"here"}"#))
+        let there = Condition.compare(["f\"); DROP TABLE object; --"], .equal, JSONValue(json: #""here""#))
+        #expect(try find(store, ExactString(name), there) == ["' OR '1'='1"])
+        #expect(try both(store, .compare(["f"], .equal, .null)) == ["none"])
+        store.close()
+    }
+
     @Test(arguments: StoreKind.allCases, [1, 2, 3] as [UInt64])
     func `random conditions find the same with an index and without`(kind: StoreKind, seed: UInt64) throws {
         var random = SeededGenerator(seed: seed)

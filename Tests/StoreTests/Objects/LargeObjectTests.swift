@@ -217,4 +217,73 @@ struct LargeObjectTests {
         #expect(outcome.steps.map(\.object) == [nil])
         #expect(try outcome.steps.first?.version == store.object("book/one")?.version)
     }
+
+    // MARK: Members that the same transaction admits
+
+    /// A store that has a book with an edit behind its snapshot, none of it in memory, and the author's.
+    private static func readersShelf(_ kind: StoreKind, joining: Bool) throws -> (SQLiteStore, author: SQLiteStore) {
+        let bed = StoreBed(kind, device: TestDevice(2))
+        let (reader, author) = (try bed.open(), try StoreBed(.memory).open())
+        // Its host says nothing of a founder, as before there were founders.
+        if joining { _ = try reader.append([[.addMember(TestDevice(1).fact.asHost)]], wallMilliseconds: 1) }
+        try author.write(.schema("book", #"{"fields":{"body":"text","title":"register"}}"#))
+        // Nothing that is stored in few bytes: behind a small snapshot no edit stays one.
+        var random = SeededGenerator(seed: 1)
+        let text = String((0..<40_000).map { _ in "abcdefghijklmnopqrstuvwxyz".randomElement(using: &random) ?? "a" })
+        try author.write(.putting("book/one", #"{"title":"Clifford","body":"\#(text)"}"#))
+        try reader.pull(from: author)
+        try author.write(typing("book/one", "x", at: 0))
+        try reader.pull(from: author)
+        bed.crash(reader)
+        return (try bed.open(), author)
+    }
+
+    @Test(arguments: StoreKind.allCases)
+    func `an index is filled with what a member typed that the same transaction admits`(kind: StoreKind) throws {
+        let (reader, author) = try Self.readersShelf(kind, joining: false)
+        let member = try StoreBed(.memory, device: TestDevice(3)).open()
+        _ = try author.append([[.addMember(TestDevice(3).fact)]], wallMilliseconds: 1)
+        try member.pull(from: author)
+        try member.write(Self.typing("book/one", "y", at: 1))
+        try member.write(.schema("book", #"{"indexed":["title"]}"#))
+        try author.pull(from: member)
+        try reader.pull(from: author)
+        #expect(try Self.isSame(reader, author))
+        #expect(try reader.recomputedDigest(of: .home) == author.state().digest)
+        #expect(try reader.find("book", where: "title", is: .string("Clifford")) == ["book/one"])
+    }
+
+    /// The transaction that admits it as a reader finds the founder as well, by whose word it is one.
+    @Test(arguments: StoreKind.allCases)
+    func `what a reader typed goes again where the same transaction finds the founder`(kind: StoreKind) throws {
+        let (joined, founder) = try Self.readersShelf(kind, joining: true)
+        let shown = try joined.json("book/one")
+        let member = try StoreBed(.memory, device: TestDevice(3)).open()
+        _ = try founder.append(
+            [[.addMember(TestDevice(2).fact), .addMember(TestDevice(3).fact.asReader)]], wallMilliseconds: 1)
+        try member.pull(from: founder)
+        try member.write(Self.typing("book/one", "y", at: 1))
+        try founder.pull(from: member)
+        try founder.pull(from: joined)
+        #expect(try joined.state().founder == nil)
+        try joined.pull(from: founder)
+        #expect(try joined.state().founder == TestDevice(1).id)
+        #expect(try Self.isSame(joined, founder))
+        #expect(try joined.json("book/one") == shown)
+        #expect(try joined.recomputedDigest(of: .home) == founder.state().digest)
+    }
+}
+
+extension MemberFact {
+    fileprivate var asHost: MemberFact {
+        MemberFact(
+            subjectPublicKeyInfo: subjectPublicKeyInfo, signingKey: signingKey, binding: binding,
+            discoveryKey: discoveryKey, role: role, name: name, isHost: true)
+    }
+
+    fileprivate var asReader: MemberFact {
+        MemberFact(
+            subjectPublicKeyInfo: subjectPublicKeyInfo, signingKey: signingKey, binding: binding,
+            discoveryKey: discoveryKey, role: .reader, name: name)
+    }
 }

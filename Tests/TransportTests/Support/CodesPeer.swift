@@ -22,7 +22,7 @@ final class CodesPeer: Sendable {
     private let links: NIOLoopBound<PairingLinks>
 
     init(
-        _ name: String, memberCount: UInt64 = 1, lifetime: TimeAmount = .minutes(2),
+        _ name: String, memberCount: UInt64 = 1, grant: MembershipGrant? = nil, lifetime: TimeAmount = .minutes(2),
         limits: TransportLimits = TransportLimits()
     ) async throws {
         let node = try await Node(limits: limits)
@@ -34,7 +34,7 @@ final class CodesPeer: Sendable {
                 name: name, discoveryKey: [UInt8](repeating: 7, count: 32),
                 addresses: [HostPort(text: "192.0.2.7:21817")!])
             let links = PairingLinks(
-                transport: transport, profile: profile, memberCount: memberCount, lifetime: lifetime,
+                transport: transport, profile: profile, memberCount: memberCount, grant: grant, lifetime: lifetime,
                 isRefused: { blocked.all.contains($0) })
             links.secured = { reports.append(.secured($0, $1)) }
             links.offer = {
@@ -107,6 +107,8 @@ enum CodesBytes {
         var binding: [UInt8]
         var discoveryKey = [UInt8](repeating: 9, count: 32)
         var addresses = ["192.0.2.9:21817"]
+        /// The bytes of a `Grant`.
+        var grant: [UInt8]?
 
         init(_ node: Node) {
             signingKey = Array(node.identity.signingKey.publicKey.rawRepresentation)
@@ -120,7 +122,7 @@ enum CodesBytes {
             let parts = [Array(name.utf8), signingKey, binding, discoveryKey] + addresses.map { Array($0.utf8) }
             let fields = parts.enumerated().flatMap { index, part in field(min(index + 1, 5), part) }
             // members = 1
-            return field(1, fields) + [0x10, 1]
+            return field(1, fields) + [0x10, 1] + (grant.map { field(3, $0) } ?? [])
         }
     }
 

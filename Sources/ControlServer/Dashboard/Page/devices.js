@@ -4,7 +4,7 @@ import { deviceName, send, path, state, when } from '/agent.js';
 import { retire } from '/decisions.js';
 import { ask, button, h, keep, say, time } from '/elements.js';
 import { pairing } from '/pairing.js';
-import { shown } from '/words.js';
+import { rights, shown } from '/words.js';
 
 let list = null;
 
@@ -32,7 +32,7 @@ function show() {
     const sorted = [...state.devices].sort((a, b) => order.indexOf(a.state) - order.indexOf(b.state) || a.name.localeCompare(b.name));
     keep(list, sorted.map((device) => ({
         key: device.id, signature: JSON.stringify([{ ...device, lastSeen: device.state === 'connected' ? null : device.lastSeen },
-            versions.get(device.id), deviceName(device.addedBy)]),
+            versions.get(device.id), deviceName(device.addedBy), isAdmin()]),
         make: () => card(device, versions.get(device.id)),
     })));
 }
@@ -44,11 +44,17 @@ function card(device, version) {
             h('span', { class: 'quiet' }, words[device.state] ?? shown(device.state))),
         h('dl', {},
             row('Short id', h('code', { title: device.id }, device.id.slice(0, 7))),
-            row('May', device.role === 'reader' ? 'read' : 'read and write'),
+            device.state === 'revoked' ? [] : row('May', rights(device.role)),
             row('Let in', device.addedBy ? [`by ${shown(deviceName(device.addedBy))} `, time(device.addedAt)] : 'as the first device'),
+            device.heard ? row('Known to', `${device.heard.length} of ${device.heard.length + device.waitingFor.length} devices`) : [],
             device.state === 'this' ? [] : row('Last heard', device.state === 'connected' ? 'now' : time(device.lastSeen)),
             version ? row('Version', shown(version)) : []),
         device.state === 'this' ? '' : h('p', { class: 'buttons' }, ...actions(device)));
+}
+
+/** Only admins revoke. */
+function isAdmin() {
+    return state.devices.some((each) => each.state === 'this' && each.role === 'admin');
 }
 
 function actions(device) {
@@ -68,5 +74,12 @@ function actions(device) {
         say(`${name} is blocked.`);
     }, { 'aria-label': `Block ${name}` });
     const letGo = device.state === 'retired' ? [] : button('Let it go…', () => retire(device.id), { 'aria-label': `Let ${name} go` });
-    return [...block, ...letGo];
+    const revoke = !isAdmin() ? [] : button('Revoke…', async () => {
+        const id = device.id.slice(0, 7);
+        if (!await ask(`Revoke ${name} (${id})?`, 'For a device that is lost or was stolen. What it writes from now on counts nowhere, and no device has to do '
+            + 'with it any more. What it already holds cannot be taken back from it.', 'Revoke')) return;
+        await send('POST', `${path('devices', device.id)}/revocation`, {});
+        say(`${name} is revoked.`);
+    }, { 'aria-label': `Revoke ${name}` });
+    return [...block, ...letGo, ...revoke];
 }

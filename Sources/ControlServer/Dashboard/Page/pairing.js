@@ -2,7 +2,7 @@
 
 import { lines, send } from '/agent.js';
 import { explain, h, put, sentence, time } from '/elements.js';
-import { shown } from '/words.js';
+import { rights, shown } from '/words.js';
 
 /** What a person does at the other device, so that it pairs, too. */
 const THERE = 'On the other device, type `lanyard pair`, or open its page and press “Pair a device” there, too.';
@@ -70,7 +70,7 @@ export function pairing() {
             return false;
         case 'paired':
             rest(h('p', { class: 'good', id: 'paired' }, h('strong', {}, shown(event.name)), ' is paired with this device',
-                event.role ? `, and may ${event.role === 'reader' ? 'read' : 'read and write'}` : '', '.'),
+                event.role ? `, ${event.joined ? 'which' : 'and'} may ${rights(event.role)}` : '', '.'),
             h('p', {}, 'Each now gets what the other has. ', h('a', { href: '#/' }, 'Are they in step?')));
             return true;
         case 'failed':

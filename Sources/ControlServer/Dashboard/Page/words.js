@@ -73,3 +73,6 @@ export const shorten = (text, length) => {
     const letters = Array.from(text);
     return letters.length > length ? `${letters.slice(0, length - 1).join('')}…` : text;
 };
+
+/** What a device with this role may do. */
+export const rights = (role) => ({ reader: 'read', admin: 'read, write and change roles' })[role] ?? 'read and write';

@@ -1,7 +1,7 @@
 // How a store keeps it, in one column. What follows from it is computed anew.
 extension CutTable {
     /// Layout: six lists, each a varint count and its rows in order: cuts, witnesses, returns, exemptions, rewritings, settled
-    /// cuts.
+    /// cuts. Where there are statements on roles, the trust table follows.
     package var encoded: [UInt8] {
         var bytes: [UInt8] = []
         bytes.append(list: cuts) { cut, bytes in
@@ -24,6 +24,7 @@ extension CutTable {
             bytes.append(dot: rewriting.new)
         }
         bytes.append(list: settled) { $1.append(dot: $0) }
+        if !trust.isEmpty { trust.append(to: &bytes) }
         return bytes
     }
 
@@ -38,6 +39,8 @@ extension CutTable {
         guard !bytes.isEmpty, let rows = try? rows(bytes) else { return false }
         return rows.cuts.contains { !$0.fact.hasEffect }
     }
+
+    static func trust(encoded bytes: [UInt8]) throws(CodecError) -> TrustTable { try rows(bytes).trust }
 
     /// Reads the rows without computing what follows from them.
     private static func rows(_ bytes: [UInt8]) throws(CodecError) -> CutTable {
@@ -59,15 +62,16 @@ extension CutTable {
             Rewriting(old: try reader.dot(), count: try reader.varint(), new: try reader.dot())
         }
         let settled = try reader.list { reader throws(CodecError) in try reader.dot() }
+        let trust = reader.isAtEnd ? TrustTable() : try TrustTable(reading: &reader)
         guard reader.isAtEnd else { throw .trailingBytes }
         return CutTable(
             cuts: cuts, witnesses: witnesses, returns: returns, exemptions: exemptions, rewritten: rewritten,
-            settled: settled)
+            settled: settled, trust: trust)
     }
 
     /// True if the bytes are the `encoded` form of a single table.
     static func isCanonical(_ bytes: [UInt8]) -> Bool {
-        guard let rows = try? rows(bytes), !rows.cuts.isEmpty else { return false }
+        guard let rows = try? rows(bytes), !rows.isEmpty else { return false }
         return rows.isAscending && rows.encoded == bytes
     }
 

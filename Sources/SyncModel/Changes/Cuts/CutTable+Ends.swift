@@ -77,12 +77,14 @@ extension CutTable {
         func holds(_ cut: Cut) -> Bool { holding.contains(cut.dot) }
 
         func counts(_ dot: Dot, _ table: CutTable) -> Bool {
-            end(of: dot.replica, table).map { dot.counter < $0 } ?? true
+            !table.isStrictlyVoid(dot) && end(of: dot.replica, table).map { dot.counter < $0 } ?? true
         }
 
         func end(of replica: ReplicaID, _ table: CutTable) -> UInt64? {
-            table.cuts.lazy.filter { concerns($0, replica.device) && !isExempt(replica, $0, table) }
-                .map { $0.fact.device == replica.device ? end(of: replica, $0) : 0 }.min()
+            let end = table.cuts.lazy.filter { concerns($0, replica.device) && !isExempt(replica, $0, table) }
+                .map { $0.fact.device == replica.device ? self.end(of: replica, $0) : 0 }.min()
+            guard let strictEnd = table.strictEnd(of: replica) else { return end }
+            return min(end ?? .max, strictEnd)
         }
 
         /// A return lies in the past of what it exempts: this comes to an end.
@@ -93,7 +95,7 @@ extension CutTable {
         }
     }
 
-    /// The cuts that hold.
+    /// The cuts that hold. A cut beyond its author's strict end is none: which that are may change, so their rows stay.
     ///
     /// - Settled cuts hold, whatever else arrives.
     /// - A cut that its author wrote beyond its own end does not hold.
@@ -103,7 +105,8 @@ extension CutTable {
         private(set) var holding: [Dot] = []
 
         init(_ table: CutTable, _ members: MemberFacts) {
-            let cuts = table.cuts
+            // A retirement beyond a strict end holds in no case, settled or not.
+            let cuts = table.cuts.filter { !table.isStrictlyVoid($0.dot) }
             var open = cuts.filter { !table.isSettled($0.dot) }
             holding = cuts.map(\.dot).filter(table.isSettled)
             var void: Set<Dot> = []

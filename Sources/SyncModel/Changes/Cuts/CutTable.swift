@@ -3,7 +3,7 @@
 /// It is a function of the *set* of changes, in whatever causal order they arrived. Operations on objects at or beyond a
 /// replica's `end` are void. Events, schemas and stream settings there stay: they need nothing that may have been forgotten.
 /// An end can fall when a cut arrives, and rise when a change arrives that keeps more (`Witness`). The store then applies
-/// again the changes in between.
+/// again the changes in between. At or beyond a replica's `strictEnd` everything is void.
 ///
 /// Bounds: a row for each cut, and for each author that wrote on what a cut had left behind.
 package struct CutTable: Hashable, Sendable {
@@ -47,7 +47,22 @@ package struct CutTable: Hashable, Sendable {
     package private(set) var rewritten: [Rewriting] = []
     /// The cuts that hold whatever other members write about their authors; sorted.
     package private(set) var settled: [Dot] = []
-    /// The cuts that hold, and how far beyond their own ends histories are kept: derived from the other properties.
+    /// The statements on roles, and the histories that began behind one.
+    package private(set) var trust = TrustTable()
+    /// The device whose space this node is in; nil until the store says which.
+    package private(set) var founder: DeviceID?
+    /// The public recovery key of the space: the one that this node learned of first. It never changes: a thief of the
+    /// founder's disk could name another. Nil if there is none.
+    package private(set) var recoveryKey: [UInt8]?
+    private var space = SpaceID.home
+    /// Planted bugs, and the device on which this table is.
+    private var planted = PlantedTrust()
+    /// Roles, and ends that concern every operation; nil while there is no statement and no add-fact admits a reader. Derived from
+    /// the other properties, as `ends` is.
+    package private(set) var verdicts: TrustVerdicts?
+    /// The strict ends by which a store filled its tables, or that a test gives. Where the law judges they are none.
+    package private(set) var strictEnds: [ReplicaID: UInt64] = [:]
+    /// The cuts that hold, and how far beyond their own ends histories are kept.
     private var ends = Ends()
 
     package init() {}
@@ -55,7 +70,7 @@ package struct CutTable: Hashable, Sendable {
     /// Rows alone: nothing is computed of what follows.
     init(
         cuts: [Cut], witnesses: [Witness], returns: [Return], exemptions: [Exemption], rewritten: [Rewriting],
-        settled: [Dot]
+        settled: [Dot], trust: TrustTable
     ) {
         self.cuts = cuts
         self.witnesses = witnesses
@@ -63,16 +78,81 @@ package struct CutTable: Hashable, Sendable {
         self.exemptions = exemptions
         self.rewritten = rewritten
         self.settled = settled
+        self.trust = trust
     }
 
-    package var isEmpty: Bool { cuts.isEmpty }
+    /// True if nothing was retired, and there is no statement on roles.
+    package var isEmpty: Bool { cuts.isEmpty && trust.isEmpty }
+
+    /// Returns the table without the other statements, as rows alone.
+    package func keepingStatements(_ isKept: (TrustTable.Row) -> Bool) -> CutTable {
+        var table = self
+        table.trust = trust.keeping(isKept)
+        return table
+    }
+
+    /// True if no operation can be void. Add-facts alone can end histories: a device that was admitted as a reader writes nothing
+    /// that counts.
+    package var endsNothing: Bool { isEmpty && verdicts == nil && strictEnds.isEmpty }
+
+    /// Judges roles as nodes do that follow this founder.
+    ///
+    /// - Parameter recoveryKey: the one that this node knows already.
+    package mutating func follow(
+        _ founder: DeviceID?, recoveryKey: [UInt8]?, in space: SpaceID, members: MemberFacts
+    ) {
+        (self.founder, self.recoveryKey, self.space) = (founder, recoveryKey ?? self.recoveryKey, space)
+        derive(members)
+    }
+
+    /// True if the founder's device named more than one recovery key: its disk may be in other hands.
+    package var hasOtherRecoveryKeys: Bool {
+        founder.map { founder in trust.recoveryKeys(of: founder).contains { $0 != recoveryKey } } ?? false
+    }
+
+    /// Judges roles with planted bugs from now on.
+    package mutating func plant(_ faults: TrustFaults, on device: DeviceID?, members: MemberFacts) {
+        planted = PlantedTrust(faults: faults, own: device)
+        derive(members)
+    }
+
+    private func judged(_ additions: [TrustLaw.Addition], by founder: DeviceID) -> TrustVerdicts {
+        TrustVerdicts(
+            planted.table(trust), additions, founder: founder, key: recoveryKey, space: space, faults: planted.faults)
+    }
+
+    private mutating func derive(_ members: MemberFacts) {
+        let additions = members.additions.map { TrustLaw.Addition(device: $0.device, role: $0.role, dot: $0.dot) }
+        if let founder, !trust.isEmpty {
+            if recoveryKey == nil, !trust.recoveryKeys(of: founder).isEmpty {
+                recoveryKey = judged(additions, by: founder).recoveryKey
+            }
+            // What has no effect by all that is known had none by what its author knew, and will have none. Any member may write
+            // such statements without end.
+            trust = TrustLaw.withoutIdle(trust, additions, founder: founder, key: recoveryKey, space: space)
+        }
+        if let founder, !trust.isEmpty || additions.contains(where: { $0.role == .reader }) {
+            verdicts = judged(additions, by: founder)
+            strictEnds = [:]
+        } else {
+            verdicts = nil
+        }
+        if !cuts.isEmpty { ends = Ends(self, members) }
+    }
 
     // MARK: What follows
 
-    /// Returns the counter from which on the replica's operations on objects are void; nil if none are.
+    /// Returns the counter from which on the replica's operations on objects are void; nil if none are. At most `strictEnd`.
     package func end(of replica: ReplicaID) -> UInt64? {
-        cuts.isEmpty ? nil : ends.end(of: replica, self)
+        ends.end(of: replica, self)
     }
+
+    /// Returns the counter from which on all operations of the replica are void, by a revocation or a lowered role, not only
+    /// those on objects; nil if none are.
+    package func strictEnd(of replica: ReplicaID) -> UInt64? { verdicts?.strictEnd(of: replica) ?? strictEnds[replica] }
+
+    /// True if everything at this dot is void, see `strictEnd`.
+    package func isStrictlyVoid(_ dot: Dot) -> Bool { strictEnd(of: dot.replica).map { dot.counter >= $0 } ?? false }
 
     /// True if the operation on an object at this dot is void.
     package func isVoid(_ dot: Dot) -> Bool { end(of: dot.replica).map { dot.counter >= $0 } ?? false }
@@ -84,15 +164,21 @@ package struct CutTable: Hashable, Sendable {
         }
     }
 
-    /// True if the device may not connect: a strict cut keeps it away, or made void every fact that had admitted it.
-    package func isBarred(_ device: DeviceID) -> Bool { cuts(holdingAway: device).contains(where: \.fact.isStrict) }
-
-    package func isAway(_ device: DeviceID) -> Bool { !cuts(holdingAway: device).isEmpty }
-
-    /// Cut for ever.
-    package func isRevoked(_ device: DeviceID) -> Bool {
-        cuts(holdingAway: device).contains { $0.fact.isStrict && $0.fact.device == device }
+    /// True if the device may not connect: it was revoked, or every fact that had admitted it is void by a revocation.
+    package func isBarred(_ device: DeviceID) -> Bool {
+        guard let verdicts else { return false }
+        return verdicts.barred.contains(device)
     }
+
+    /// True if no member waits for the device: it was retired, or is barred.
+    package func isAway(_ device: DeviceID) -> Bool { isBarred(device) || !cuts(holdingAway: device).isEmpty }
+
+    /// The revocation that keeps the device out; nil if none does.
+    package func revocation(of device: DeviceID) -> TrustTable.Row? {
+        verdicts?.revocations[device].flatMap(trust.row)
+    }
+
+    package func isRevoked(_ device: DeviceID) -> Bool { verdicts?.revocations[device] != nil }
 
     package func isSettled(_ cut: Dot) -> Bool { settled.contains(cut) }
 
@@ -109,12 +195,17 @@ package struct CutTable: Hashable, Sendable {
 
     /// True if `cut` would be void if `other` held.
     func isAttacked(_ cut: Cut, by other: Cut) -> Bool {
-        other.fact.device == cut.dot.replica.device && cut.dot.counter >= other.fact.end(of: cut.dot.replica)
+        other.fact.device == cut.dot.replica.device && !isStrictlyVoid(other.dot)
+            && cut.dot.counter >= other.fact.end(of: cut.dot.replica)
             && !exemptions.contains { $0.replica == cut.dot.replica && $0.reason.cut == other.dot }
     }
 
     /// Devices that are away, sorted.
-    package var away: [DeviceID] { ends.concerned(self).filter(isAway) }
+    package var away: [DeviceID] {
+        let retired = ends.concerned(self).filter { !cuts(holdingAway: $0).isEmpty }
+        guard let verdicts, !verdicts.barred.isEmpty else { return retired }
+        return Set(retired + verdicts.barred).sorted()
+    }
 
     /// Returns all cuts that hold of a device, whether or not it came back since: those that name it, and those that made
     /// void every fact that had admitted it.
@@ -137,7 +228,8 @@ package struct CutTable: Hashable, Sendable {
     package mutating func record(
         _ change: Dot, context: VersionVector, _ operations: [(dot: Dot, says: CutStatement)], members: MemberFacts
     ) -> Bool {
-        guard !(cuts.isEmpty && operations.allSatisfy { $0.says.isAddition }) else { return false }
+        recordTrust(change, context: context, operations, members: members)
+        guard !cuts.isEmpty || operations.contains(where: { $0.says.isAboutCuts }) else { return false }
         let before = self
         var isCut = false
         var hasAddition = false
@@ -149,7 +241,8 @@ package struct CutTable: Hashable, Sendable {
                 else { continue }
                 cuts.insert(Cut(dot: dot, fact: fact), at: cuts.firstIndex { dot < $0.dot } ?? cuts.count)
                 isCut = true
-            case .addition(let device):
+            case .addition(let admitted):
+                let device = admitted.device
                 guard device != dot.replica.device else { continue }
                 hasAddition = true
                 for cut in cuts where Self.knows(cut.dot, dot, context) {
@@ -157,6 +250,7 @@ package struct CutTable: Hashable, Sendable {
                 }
             case .rewriting(let mark): rewritten.append(once: mark.rewriting(at: dot))
             case .settled(let cut): keep(settled: cut.dot(by: dot.replica.device))
+            case .trust: break
             }
         }
         if change.counter == 0 {
@@ -170,11 +264,46 @@ package struct CutTable: Hashable, Sendable {
         return isCut
     }
 
+    /// Takes what a change says of roles. The end that a statement names may concern the rest of the change.
+    private mutating func recordTrust(
+        _ change: Dot, context: VersionVector, _ operations: [(dot: Dot, says: CutStatement)], members: MemberFacts
+    ) {
+        var isNews = false
+        for (dot, says) in operations {
+            switch says {
+            case .addition: isNews = true
+            case .trust(let statement):
+                if trust.record(statement, at: dot, context: context) { isNews = true }
+            case .cut, .rewriting, .settled: break
+            }
+        }
+        if change.counter == 0, !trust.isEmpty, trust.recordStart(of: change.replica, context: context) {
+            isNews = true
+        }
+        if isNews { derive(members) }
+    }
+
+    /// Takes a statement of the recovery key that came apart from its history.
+    ///
+    /// - Returns: whether it is news.
+    package mutating func record(_ placed: PlacedStatement, members: MemberFacts) -> Bool {
+        guard trust.record(placed.statement, at: placed.dot) else { return false }
+        derive(members)
+        return true
+    }
+
     /// Takes a change that was held when a cut arrived.
     package mutating func witness(_ change: Dot, context: VersionVector, members: MemberFacts) {
         let before = witnesses.count
         addWitness(change, context)
         if witnesses.count != before { ends = Ends(self, members) }
+    }
+
+    /// Takes the strict ends that hold now, in place of those before.
+    package mutating func record(strictEnds: [ReplicaID: UInt64], members: MemberFacts) {
+        guard strictEnds != self.strictEnds else { return }
+        self.strictEnds = strictEnds
+        ends = Ends(self, members)
     }
 
     /// True if such a change would be a witness of anything. The stored changes are read only where this is true.
@@ -220,13 +349,18 @@ package struct CutTable: Hashable, Sendable {
         for row in other.exemptions { exemptions.append(once: row) }
         for row in other.rewritten { rewritten.append(once: row) }
         for cut in other.settled { keep(settled: cut) }
-        ends = Ends(self, members)
+        trust.join(other.trust)
+        derive(members)
     }
 
     /// True if both tables give the same answer for every change that a node with this vector holds.
     package func agrees(with other: CutTable, on vector: VersionVector) -> Bool {
         vector.entries.allSatisfy { entry in
-            min(end(of: entry.replica) ?? .max, entry.next) == min(other.end(of: entry.replica) ?? .max, entry.next)
+            func isSame(_ one: UInt64?, _ two: UInt64?) -> Bool {
+                min(one ?? .max, entry.next) == min(two ?? .max, entry.next)
+            }
+            return isSame(end(of: entry.replica), other.end(of: entry.replica))
+                && isSame(strictEnd(of: entry.replica), other.strictEnd(of: entry.replica))
         }
     }
 

@@ -43,7 +43,7 @@ extension Operation {
         switch self {
         case .editAgain(let again): again.origin(at: origin)
         case .appendEvent, .addMember, .editObject, .deleteObject, .editSchema, .keepObject, .setStream,
-            .editAttachments, .cut, .markRewriting, .settleCut, .dropEvents, .void, .unknown:
+            .editAttachments, .cut, .markRewriting, .settleCut, .dropEvents, .trust, .acceptWork, .void, .unknown:
             origin
         }
     }
@@ -51,12 +51,13 @@ extension Operation {
     /// The operation's statement about which histories count; nil for most operations.
     package var statement: CutStatement? {
         switch self {
-        case .addMember(let fact): fact.isBound ? .addition(fact.device) : nil
+        case .addMember(let fact): fact.isBound ? .addition(fact) : nil
         case .cut(let fact): .cut(fact)
         case .markRewriting(let mark): .rewriting(mark)
         case .settleCut(let settled): .settled(settled)
+        case .trust(let statement): .trust(statement)
         case .appendEvent, .editObject, .editAgain, .deleteObject, .editSchema, .keepObject, .setStream,
-            .editAttachments, .dropEvents, .void, .unknown:
+            .editAttachments, .dropEvents, .acceptWork, .void, .unknown:
             nil
         }
     }
@@ -65,15 +66,17 @@ extension Operation {
 /// A statement of an operation about which histories count.
 package enum CutStatement: Hashable, Sendable {
     case cut(CutFact)
-    /// The addition of this device.
-    case addition(DeviceID)
+    /// The addition of a device.
+    case addition(MemberFact)
     case rewriting(Operation.RewritingMark)
     case settled(Operation.SettledCut)
+    case trust(TrustStatement)
 
-    var isAddition: Bool {
+    /// True if it says something of retired devices alone.
+    var isAboutCuts: Bool {
         switch self {
-        case .addition: true
-        case .cut, .rewriting, .settled: false
+        case .cut, .rewriting, .settled: true
+        case .addition, .trust: false
         }
     }
 }

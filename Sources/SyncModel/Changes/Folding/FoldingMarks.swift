@@ -58,8 +58,7 @@ struct FoldingMarks {
         case .keepObject(let object):
             if endings[object] == .whole { void.insert(counter) } else { endings[object] = Ending.none }
         case .appendEvent, .addMember, .editSchema, .setStream, .cut, .markRewriting, .editAgain, .settleCut,
-            .dropEvents, .void,
-            .unknown:
+            .dropEvents, .trust, .acceptWork, .void, .unknown:
             break
         }
     }

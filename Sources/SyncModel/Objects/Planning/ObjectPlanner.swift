@@ -44,7 +44,7 @@ package struct ObjectPlanner {
         case .attach(_, let file): try planAttaching(file)
         case .detach(_, let attachment): try planDetaching(attachment)
         case .convert(_, let field, let type): try planConversion(of: field, to: type)
-        case .setSchema, .appendEvent, .setStream: nil
+        case .setSchema, .appendEvent, .setStream, .accept: nil
         }
     }
 

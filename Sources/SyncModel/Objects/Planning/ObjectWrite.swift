@@ -16,6 +16,8 @@ package enum ObjectWrite: Sendable, Hashable {
     case setSchema(ExactString, JSONValue)
     case appendEvent(Operation.Event)
     case setStream(Operation.StreamSetting)
+    /// Says which void work the other writes of the change do again. Written only where they write something.
+    case accept(Operation.AcceptedWork)
 
     package struct Put: Sendable, Hashable {
         package var fields: [JSONValue.Member]

@@ -186,6 +186,14 @@ package nonisolated struct Lanyard_V1_Frame: Sendable {
     set {body = .presence(newValue)}
   }
 
+  package var statements: Lanyard_V1_Statements {
+    get {
+      if case .statements(let v)? = body {return v}
+      return Lanyard_V1_Statements()
+    }
+    set {body = .statements(newValue)}
+  }
+
   package var unknownFields = SwiftProtobuf.UnknownStorage()
 
   package nonisolated enum OneOf_Body: Equatable, Sendable {
@@ -208,6 +216,7 @@ package nonisolated struct Lanyard_V1_Frame: Sendable {
     case stateQuestion(Lanyard_V1_StateQuestion)
     case stateAnswer(Lanyard_V1_StateAnswer)
     case presence(Lanyard_V1_Presence)
+    case statements(Lanyard_V1_Statements)
 
   }
 
@@ -255,6 +264,9 @@ package nonisolated struct Lanyard_V1_Hello: Sendable {
 
   /// 64 bytes, over both runs
   package var twinSignature: Data = Data()
+
+  /// statements of the recovery key that this side sends next, if the other understands roles
+  package var statementCount: UInt32 = 0
 
   package var unknownFields = SwiftProtobuf.UnknownStorage()
 
@@ -463,6 +475,9 @@ package nonisolated struct Lanyard_V1_Goodbye: Sendable {
   /// 64 bytes, what the other run signed; empty while it has not
   package var proof: Data = Data()
 
+  /// with revoked: the revocation, and those of the recovery key
+  package var statements: [Data] = []
+
   package var unknownFields = SwiftProtobuf.UnknownStorage()
 
   package init() {}
@@ -634,13 +649,28 @@ package nonisolated struct Lanyard_V1_Presence: Sendable {
   package init() {}
 }
 
+/// What the recovery key said, complete by itself. A statement is in our own codec: PROTOCOL.md "Statements apart".
+package nonisolated struct Lanyard_V1_Statements: Sendable {
+  // SwiftProtobuf.Message conformance is added in an extension below. See the
+  // `Message` and `Message+*Additions` files in the SwiftProtobuf library for
+  // methods supported on all messages.
+
+  package var space: Data = Data()
+
+  package var statements: [Data] = []
+
+  package var unknownFields = SwiftProtobuf.UnknownStorage()
+
+  package init() {}
+}
+
 // MARK: - Code below here is support for the SwiftProtobuf runtime.
 
 fileprivate nonisolated let _protobuf_package = "lanyard.v1"
 
 nonisolated extension Lanyard_V1_Frame: SwiftProtobuf.Message, SwiftProtobuf._MessageImplementationBase, SwiftProtobuf._ProtoNameProviding {
   package static let protoMessageName: String = _protobuf_package + ".Frame"
-  package static let _protobuf_nameMap = SwiftProtobuf._NameMap(bytecode: "\0\u{1}hello\0\u{1}have\0\u{3}have_request\0\u{1}want\0\u{1}credit\0\u{1}changes\0\u{1}prune\0\u{1}ping\0\u{1}pong\0\u{1}goodbye\0\u{1}acknowledgements\0\u{3}acknowledgement_request\0\u{3}bulk_wanted\0\u{3}state_offer\0\u{3}state_request\0\u{3}state_items\0\u{3}state_question\0\u{3}state_answer\0\u{1}presence\0")
+  package static let _protobuf_nameMap = SwiftProtobuf._NameMap(bytecode: "\0\u{1}hello\0\u{1}have\0\u{3}have_request\0\u{1}want\0\u{1}credit\0\u{1}changes\0\u{1}prune\0\u{1}ping\0\u{1}pong\0\u{1}goodbye\0\u{1}acknowledgements\0\u{3}acknowledgement_request\0\u{3}bulk_wanted\0\u{3}state_offer\0\u{3}state_request\0\u{3}state_items\0\u{3}state_question\0\u{3}state_answer\0\u{1}presence\0\u{1}statements\0")
 
   package mutating func decodeMessage<D: SwiftProtobuf.Decoder>(decoder: inout D) throws {
     while let fieldNumber = try decoder.nextFieldNumber() {
@@ -895,6 +925,19 @@ nonisolated extension Lanyard_V1_Frame: SwiftProtobuf.Message, SwiftProtobuf._Me
           self.body = .presence(v)
         }
       }()
+      case 20: try {
+        var v: Lanyard_V1_Statements?
+        var hadOneofValue = false
+        if let current = self.body {
+          hadOneofValue = true
+          if case .statements(let m) = current {v = m}
+        }
+        try decoder.decodeSingularMessageField(value: &v)
+        if let v = v {
+          if hadOneofValue {try decoder.handleConflictingOneOf()}
+          self.body = .statements(v)
+        }
+      }()
       default: break
       }
     }
@@ -982,6 +1025,10 @@ nonisolated extension Lanyard_V1_Frame: SwiftProtobuf.Message, SwiftProtobuf._Me
       guard case .presence(let v)? = self.body else { preconditionFailure() }
       try visitor.visitSingularMessageField(value: v, fieldNumber: 19)
     }()
+    case .statements?: try {
+      guard case .statements(let v)? = self.body else { preconditionFailure() }
+      try visitor.visitSingularMessageField(value: v, fieldNumber: 20)
+    }()
     case nil: break
     }
     try unknownFields.traverse(visitor: &visitor)
@@ -996,7 +1043,7 @@ nonisolated extension Lanyard_V1_Frame: SwiftProtobuf.Message, SwiftProtobuf._Me
 
 nonisolated extension Lanyard_V1_Hello: SwiftProtobuf.Message, SwiftProtobuf._MessageImplementationBase, SwiftProtobuf._ProtoNameProviding {
   package static let protoMessageName: String = _protobuf_package + ".Hello"
-  package static let _protobuf_nameMap = SwiftProtobuf._NameMap(bytecode: "\0\u{3}protocol_least\0\u{3}protocol_greatest\0\u{1}features\0\u{3}features_required\0\u{1}name\0\u{3}run_id\0\u{3}session_number\0\u{3}wall_milliseconds\0\u{3}agent_version\0\u{1}instance\0\u{3}listen_port\0\u{3}waiting_room_bytes\0\u{3}twin_run\0\u{3}twin_signature\0")
+  package static let _protobuf_nameMap = SwiftProtobuf._NameMap(bytecode: "\0\u{3}protocol_least\0\u{3}protocol_greatest\0\u{1}features\0\u{3}features_required\0\u{1}name\0\u{3}run_id\0\u{3}session_number\0\u{3}wall_milliseconds\0\u{3}agent_version\0\u{1}instance\0\u{3}listen_port\0\u{3}waiting_room_bytes\0\u{3}twin_run\0\u{3}twin_signature\0\u{3}statement_count\0")
 
   package mutating func decodeMessage<D: SwiftProtobuf.Decoder>(decoder: inout D) throws {
     while let fieldNumber = try decoder.nextFieldNumber() {
@@ -1018,6 +1065,7 @@ nonisolated extension Lanyard_V1_Hello: SwiftProtobuf.Message, SwiftProtobuf._Me
       case 12: try { try decoder.decodeSingularUInt64Field(value: &self.waitingRoomBytes) }()
       case 13: try { try decoder.decodeSingularFixed64Field(value: &self.twinRun) }()
       case 14: try { try decoder.decodeSingularBytesField(value: &self.twinSignature) }()
+      case 15: try { try decoder.decodeSingularUInt32Field(value: &self.statementCount) }()
       default: break
       }
     }
@@ -1066,6 +1114,9 @@ nonisolated extension Lanyard_V1_Hello: SwiftProtobuf.Message, SwiftProtobuf._Me
     if !self.twinSignature.isEmpty {
       try visitor.visitSingularBytesField(value: self.twinSignature, fieldNumber: 14)
     }
+    if self.statementCount != 0 {
+      try visitor.visitSingularUInt32Field(value: self.statementCount, fieldNumber: 15)
+    }
     try unknownFields.traverse(visitor: &visitor)
   }
 
@@ -1084,6 +1135,7 @@ nonisolated extension Lanyard_V1_Hello: SwiftProtobuf.Message, SwiftProtobuf._Me
     if lhs.waitingRoomBytes != rhs.waitingRoomBytes {return false}
     if lhs.twinRun != rhs.twinRun {return false}
     if lhs.twinSignature != rhs.twinSignature {return false}
+    if lhs.statementCount != rhs.statementCount {return false}
     if lhs.unknownFields != rhs.unknownFields {return false}
     return true
   }
@@ -1511,7 +1563,7 @@ nonisolated extension Lanyard_V1_Pong: SwiftProtobuf.Message, SwiftProtobuf._Mes
 
 nonisolated extension Lanyard_V1_Goodbye: SwiftProtobuf.Message, SwiftProtobuf._MessageImplementationBase, SwiftProtobuf._ProtoNameProviding {
   package static let protoMessageName: String = _protobuf_package + ".Goodbye"
-  package static let _protobuf_nameMap = SwiftProtobuf._NameMap(bytecode: "\0\u{1}code\0\u{1}message\0\u{3}other_run\0\u{1}proof\0")
+  package static let _protobuf_nameMap = SwiftProtobuf._NameMap(bytecode: "\0\u{1}code\0\u{1}message\0\u{3}other_run\0\u{1}proof\0\u{1}statements\0")
 
   package mutating func decodeMessage<D: SwiftProtobuf.Decoder>(decoder: inout D) throws {
     while let fieldNumber = try decoder.nextFieldNumber() {
@@ -1523,6 +1575,7 @@ nonisolated extension Lanyard_V1_Goodbye: SwiftProtobuf.Message, SwiftProtobuf._
       case 2: try { try decoder.decodeSingularStringField(value: &self.message) }()
       case 3: try { try decoder.decodeSingularFixed64Field(value: &self.otherRun) }()
       case 4: try { try decoder.decodeSingularBytesField(value: &self.proof) }()
+      case 5: try { try decoder.decodeRepeatedBytesField(value: &self.statements) }()
       default: break
       }
     }
@@ -1541,6 +1594,9 @@ nonisolated extension Lanyard_V1_Goodbye: SwiftProtobuf.Message, SwiftProtobuf._
     if !self.proof.isEmpty {
       try visitor.visitSingularBytesField(value: self.proof, fieldNumber: 4)
     }
+    if !self.statements.isEmpty {
+      try visitor.visitRepeatedBytesField(value: self.statements, fieldNumber: 5)
+    }
     try unknownFields.traverse(visitor: &visitor)
   }
 
@@ -1549,6 +1605,7 @@ nonisolated extension Lanyard_V1_Goodbye: SwiftProtobuf.Message, SwiftProtobuf._
     if lhs.message != rhs.message {return false}
     if lhs.otherRun != rhs.otherRun {return false}
     if lhs.proof != rhs.proof {return false}
+    if lhs.statements != rhs.statements {return false}
     if lhs.unknownFields != rhs.unknownFields {return false}
     return true
   }
@@ -1913,6 +1970,41 @@ nonisolated extension Lanyard_V1_Presence: SwiftProtobuf.Message, SwiftProtobuf.
   package static func ==(lhs: Lanyard_V1_Presence, rhs: Lanyard_V1_Presence) -> Bool {
     if lhs.space != rhs.space {return false}
     if lhs.records != rhs.records {return false}
+    if lhs.unknownFields != rhs.unknownFields {return false}
+    return true
+  }
+}
+
+nonisolated extension Lanyard_V1_Statements: SwiftProtobuf.Message, SwiftProtobuf._MessageImplementationBase, SwiftProtobuf._ProtoNameProviding {
+  package static let protoMessageName: String = _protobuf_package + ".Statements"
+  package static let _protobuf_nameMap = SwiftProtobuf._NameMap(bytecode: "\0\u{1}space\0\u{1}statements\0")
+
+  package mutating func decodeMessage<D: SwiftProtobuf.Decoder>(decoder: inout D) throws {
+    while let fieldNumber = try decoder.nextFieldNumber() {
+      // The use of inline closures is to circumvent an issue where the compiler
+      // allocates stack space for every case branch when no optimizations are
+      // enabled. https://github.com/apple/swift-protobuf/issues/1034
+      switch fieldNumber {
+      case 1: try { try decoder.decodeSingularBytesField(value: &self.space) }()
+      case 2: try { try decoder.decodeRepeatedBytesField(value: &self.statements) }()
+      default: break
+      }
+    }
+  }
+
+  package func traverse<V: SwiftProtobuf.Visitor>(visitor: inout V) throws {
+    if !self.space.isEmpty {
+      try visitor.visitSingularBytesField(value: self.space, fieldNumber: 1)
+    }
+    if !self.statements.isEmpty {
+      try visitor.visitRepeatedBytesField(value: self.statements, fieldNumber: 2)
+    }
+    try unknownFields.traverse(visitor: &visitor)
+  }
+
+  package static func ==(lhs: Lanyard_V1_Statements, rhs: Lanyard_V1_Statements) -> Bool {
+    if lhs.space != rhs.space {return false}
+    if lhs.statements != rhs.statements {return false}
     if lhs.unknownFields != rhs.unknownFields {return false}
     return true
   }

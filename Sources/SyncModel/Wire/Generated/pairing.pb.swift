@@ -156,11 +156,39 @@ package nonisolated struct Lanyard_Pairing_V1_JoinAccepted: Sendable {
 
   package var proof: Data = Data()
 
+  /// what the joiner is from now on; none from a version before roles: a writer
+  package var grant: Lanyard_Pairing_V1_Grant {
+    get {_grant ?? Lanyard_Pairing_V1_Grant()}
+    set {_grant = newValue}
+  }
+  /// Returns true if `grant` has been explicitly set.
+  package var hasGrant: Bool {self._grant != nil}
+  /// Clears the value of `grant`. Subsequent reads from it will return its default value.
+  package mutating func clearGrant() {self._grant = nil}
+
   package var unknownFields = SwiftProtobuf.UnknownStorage()
 
   package init() {}
 
   fileprivate var _inviter: Lanyard_Pairing_V1_Introduction? = nil
+  fileprivate var _grant: Lanyard_Pairing_V1_Grant? = nil
+}
+
+/// The membership that a device gives another one.
+package nonisolated struct Lanyard_Pairing_V1_Grant: Sendable {
+  // SwiftProtobuf.Message conformance is added in an extension below. See the
+  // `Message` and `Message+*Additions` files in the SwiftProtobuf library for
+  // methods supported on all messages.
+
+  /// as in a member fact: 1 writer, 2 reader, 3 admin
+  package var role: UInt32 = 0
+
+  /// DeviceID of the founder that the giving device follows, 32 bytes; may be empty
+  package var founder: Data = Data()
+
+  package var unknownFields = SwiftProtobuf.UnknownStorage()
+
+  package init() {}
 }
 
 package nonisolated struct Lanyard_Pairing_V1_JoinRefused: Sendable {
@@ -297,11 +325,22 @@ package nonisolated struct Lanyard_Pairing_V1_CodesOffer: Sendable {
   /// the number of members of the device's space
   package var members: UInt64 = 0
 
+  /// what the receiver becomes if it joins the sender's space; none as in JoinAccepted
+  package var grant: Lanyard_Pairing_V1_Grant {
+    get {_grant ?? Lanyard_Pairing_V1_Grant()}
+    set {_grant = newValue}
+  }
+  /// Returns true if `grant` has been explicitly set.
+  package var hasGrant: Bool {self._grant != nil}
+  /// Clears the value of `grant`. Subsequent reads from it will return its default value.
+  package mutating func clearGrant() {self._grant = nil}
+
   package var unknownFields = SwiftProtobuf.UnknownStorage()
 
   package init() {}
 
   fileprivate var _introduction: Lanyard_Pairing_V1_Introduction? = nil
+  fileprivate var _grant: Lanyard_Pairing_V1_Grant? = nil
 }
 
 package nonisolated struct Lanyard_Pairing_V1_CodesConfirmed: Sendable {
@@ -537,7 +576,7 @@ nonisolated extension Lanyard_Pairing_V1_JoinRequest: SwiftProtobuf.Message, Swi
 
 nonisolated extension Lanyard_Pairing_V1_JoinAccepted: SwiftProtobuf.Message, SwiftProtobuf._MessageImplementationBase, SwiftProtobuf._ProtoNameProviding {
   package static let protoMessageName: String = _protobuf_package + ".JoinAccepted"
-  package static let _protobuf_nameMap = SwiftProtobuf._NameMap(bytecode: "\0\u{1}inviter\0\u{1}proof\0")
+  package static let _protobuf_nameMap = SwiftProtobuf._NameMap(bytecode: "\0\u{1}inviter\0\u{1}proof\0\u{1}grant\0")
 
   package mutating func decodeMessage<D: SwiftProtobuf.Decoder>(decoder: inout D) throws {
     while let fieldNumber = try decoder.nextFieldNumber() {
@@ -547,6 +586,7 @@ nonisolated extension Lanyard_Pairing_V1_JoinAccepted: SwiftProtobuf.Message, Sw
       switch fieldNumber {
       case 1: try { try decoder.decodeSingularMessageField(value: &self._inviter) }()
       case 2: try { try decoder.decodeSingularBytesField(value: &self.proof) }()
+      case 3: try { try decoder.decodeSingularMessageField(value: &self._grant) }()
       default: break
       }
     }
@@ -563,12 +603,51 @@ nonisolated extension Lanyard_Pairing_V1_JoinAccepted: SwiftProtobuf.Message, Sw
     if !self.proof.isEmpty {
       try visitor.visitSingularBytesField(value: self.proof, fieldNumber: 2)
     }
+    try { if let v = self._grant {
+      try visitor.visitSingularMessageField(value: v, fieldNumber: 3)
+    } }()
     try unknownFields.traverse(visitor: &visitor)
   }
 
   package static func ==(lhs: Lanyard_Pairing_V1_JoinAccepted, rhs: Lanyard_Pairing_V1_JoinAccepted) -> Bool {
     if lhs._inviter != rhs._inviter {return false}
     if lhs.proof != rhs.proof {return false}
+    if lhs._grant != rhs._grant {return false}
+    if lhs.unknownFields != rhs.unknownFields {return false}
+    return true
+  }
+}
+
+nonisolated extension Lanyard_Pairing_V1_Grant: SwiftProtobuf.Message, SwiftProtobuf._MessageImplementationBase, SwiftProtobuf._ProtoNameProviding {
+  package static let protoMessageName: String = _protobuf_package + ".Grant"
+  package static let _protobuf_nameMap = SwiftProtobuf._NameMap(bytecode: "\0\u{1}role\0\u{1}founder\0")
+
+  package mutating func decodeMessage<D: SwiftProtobuf.Decoder>(decoder: inout D) throws {
+    while let fieldNumber = try decoder.nextFieldNumber() {
+      // The use of inline closures is to circumvent an issue where the compiler
+      // allocates stack space for every case branch when no optimizations are
+      // enabled. https://github.com/apple/swift-protobuf/issues/1034
+      switch fieldNumber {
+      case 1: try { try decoder.decodeSingularUInt32Field(value: &self.role) }()
+      case 2: try { try decoder.decodeSingularBytesField(value: &self.founder) }()
+      default: break
+      }
+    }
+  }
+
+  package func traverse<V: SwiftProtobuf.Visitor>(visitor: inout V) throws {
+    if self.role != 0 {
+      try visitor.visitSingularUInt32Field(value: self.role, fieldNumber: 1)
+    }
+    if !self.founder.isEmpty {
+      try visitor.visitSingularBytesField(value: self.founder, fieldNumber: 2)
+    }
+    try unknownFields.traverse(visitor: &visitor)
+  }
+
+  package static func ==(lhs: Lanyard_Pairing_V1_Grant, rhs: Lanyard_Pairing_V1_Grant) -> Bool {
+    if lhs.role != rhs.role {return false}
+    if lhs.founder != rhs.founder {return false}
     if lhs.unknownFields != rhs.unknownFields {return false}
     return true
   }
@@ -757,7 +836,7 @@ nonisolated extension Lanyard_Pairing_V1_CodesFrame: SwiftProtobuf.Message, Swif
 
 nonisolated extension Lanyard_Pairing_V1_CodesOffer: SwiftProtobuf.Message, SwiftProtobuf._MessageImplementationBase, SwiftProtobuf._ProtoNameProviding {
   package static let protoMessageName: String = _protobuf_package + ".CodesOffer"
-  package static let _protobuf_nameMap = SwiftProtobuf._NameMap(bytecode: "\0\u{1}introduction\0\u{1}members\0")
+  package static let _protobuf_nameMap = SwiftProtobuf._NameMap(bytecode: "\0\u{1}introduction\0\u{1}members\0\u{1}grant\0")
 
   package mutating func decodeMessage<D: SwiftProtobuf.Decoder>(decoder: inout D) throws {
     while let fieldNumber = try decoder.nextFieldNumber() {
@@ -767,6 +846,7 @@ nonisolated extension Lanyard_Pairing_V1_CodesOffer: SwiftProtobuf.Message, Swif
       switch fieldNumber {
       case 1: try { try decoder.decodeSingularMessageField(value: &self._introduction) }()
       case 2: try { try decoder.decodeSingularUInt64Field(value: &self.members) }()
+      case 3: try { try decoder.decodeSingularMessageField(value: &self._grant) }()
       default: break
       }
     }
@@ -783,12 +863,16 @@ nonisolated extension Lanyard_Pairing_V1_CodesOffer: SwiftProtobuf.Message, Swif
     if self.members != 0 {
       try visitor.visitSingularUInt64Field(value: self.members, fieldNumber: 2)
     }
+    try { if let v = self._grant {
+      try visitor.visitSingularMessageField(value: v, fieldNumber: 3)
+    } }()
     try unknownFields.traverse(visitor: &visitor)
   }
 
   package static func ==(lhs: Lanyard_Pairing_V1_CodesOffer, rhs: Lanyard_Pairing_V1_CodesOffer) -> Bool {
     if lhs._introduction != rhs._introduction {return false}
     if lhs.members != rhs.members {return false}
+    if lhs._grant != rhs._grant {return false}
     if lhs.unknownFields != rhs.unknownFields {return false}
     return true
   }

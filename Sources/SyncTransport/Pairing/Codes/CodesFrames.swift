@@ -40,22 +40,27 @@ package enum CodesFrames {
         }
     }
 
-    static func offer(_ introduction: Introduction, memberCount: UInt64) -> [UInt8] {
+    static func offer(_ introduction: Introduction, memberCount: UInt64, grant: MembershipGrant?) -> [UInt8] {
         bytes(
             of: Lanyard_Pairing_V1_CodesOffer.with {
                 $0.introduction = introduction.message
                 $0.members = memberCount
+                if let grant { $0.grant = grant.message }
             })
     }
 
     /// Nil for bytes that are no offer, or fields outside their limits.
     ///
     /// - Parameter key: the DER of the key that TLS proved.
-    static func readOffer(_ bytes: [UInt8], key: [UInt8]) -> (introduction: Introduction, memberCount: UInt64)? {
+    static func readOffer(
+        _ bytes: [UInt8], key: [UInt8]
+    ) -> (introduction: Introduction, memberCount: UInt64, grant: MembershipGrant?)? {
         guard let offer = try? Lanyard_Pairing_V1_CodesOffer(serializedBytes: bytes),
             let introduction = Introduction(offer.introduction, subjectPublicKeyInfo: key)
         else { return nil }
-        return (introduction, offer.members)
+        guard offer.hasGrant else { return (introduction, offer.members, nil) }
+        guard let grant = MembershipGrant(offer.grant) else { return nil }
+        return (introduction, offer.members, grant)
     }
 
     private static func hash(_ bytes: Data) -> [UInt8]? {

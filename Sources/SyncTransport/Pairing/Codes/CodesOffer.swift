@@ -6,11 +6,14 @@ package struct CodesOffer {
     package let device: JoinedDevice
     package let memberCount: UInt64
 
-    /// - Parameter fact: what a member fact says of the device.
-    package init(_ fact: MemberFact, addresses: [HostPort], memberCount: UInt64) {
+    /// - Parameters:
+    ///   - fact: what a member fact says of the device.
+    ///   - grant: what its guest becomes.
+    package init(_ fact: MemberFact, addresses: [HostPort], memberCount: UInt64, grant: MembershipGrant? = nil) {
         device = JoinedDevice(
             deviceID: fact.device, subjectPublicKeyInfo: fact.subjectPublicKeyInfo, signingKey: fact.signingKey,
-            binding: fact.binding, discoveryKey: fact.discoveryKey, name: fact.name, addresses: addresses)
+            binding: fact.binding, discoveryKey: fact.discoveryKey, name: fact.name, addresses: addresses,
+            grant: grant)
         self.memberCount = memberCount
     }
 
@@ -18,14 +21,16 @@ package struct CodesOffer {
     ///
     /// - Parameter key: the DER of the key that TLS proved.
     package init?(_ bytes: [UInt8], key: [UInt8]) {
-        guard let (introduction, memberCount) = CodesFrames.readOffer(bytes, key: key),
-            let device = introduction.joined(metAt: nil)
+        guard let (introduction, memberCount, grant) = CodesFrames.readOffer(bytes, key: key),
+            let device = introduction.joined(metAt: nil, grant: grant)
         else { return nil }
         self.device = device
         self.memberCount = memberCount
     }
 
-    package var encoded: [UInt8] { CodesFrames.offer(Introduction(device), memberCount: memberCount) }
+    package var encoded: [UInt8] {
+        CodesFrames.offer(Introduction(device), memberCount: memberCount, grant: device.grant)
+    }
 }
 
 extension Introduction {

@@ -41,15 +41,17 @@ package final class PairingLinks: LinkDelegate {
 
     /// - Parameters:
     ///   - memberCount: the number of members of this device's space.
+    ///   - grant: what the other device becomes if it joins that space.
     ///   - isRefused: true for a device that does not take part, say a blocked one.
     package init(
-        transport: SessionTransport, profile: PairingProfile, memberCount: UInt64, lifetime: TimeAmount,
-        isRefused: @escaping (DeviceID) -> Bool
+        transport: SessionTransport, profile: PairingProfile, memberCount: UInt64, grant: MembershipGrant? = nil,
+        lifetime: TimeAmount, isRefused: @escaping (DeviceID) -> Bool
     ) {
         self.transport = transport
         self.lifetime = lifetime
         self.isRefused = isRefused
-        ownOffer = CodesFrames.offer(Introduction(transport.identity, profile), memberCount: memberCount)
+        ownOffer = CodesFrames.offer(
+            Introduction(transport.identity, profile), memberCount: memberCount, grant: grant)
     }
 
     /// This device's side, as the codes take it.
@@ -170,8 +172,9 @@ package final class PairingLinks: LinkDelegate {
         guard links[number] === link, let peer = link.peer else { return }
         switch (CodesFrames.decode(payload), offered.contains(number)) {
         case (.offer(let bytes), false):
-            guard let (introduction, memberCount) = CodesFrames.readOffer(bytes, key: peer.subjectPublicKeyInfo),
-                let device = introduction.joined(metAt: link.direction == .outbound ? link.remote : nil)
+            let metAt = link.direction == .outbound ? link.remote : nil
+            guard let (introduction, memberCount, grant) = CodesFrames.readOffer(bytes, key: peer.subjectPublicKeyInfo),
+                let device = introduction.joined(metAt: metAt, grant: grant)
             else { return link.closeNow(.pairingMalformed) }
             offered.insert(number)
             link.extendGreeting(by: lifetime)

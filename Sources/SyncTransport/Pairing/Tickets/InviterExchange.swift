@@ -96,6 +96,7 @@ final class InviterExchange {
         let accepted = Lanyard_Pairing_V1_JoinAccepted.with {
             $0.inviter = introduction.message
             $0.proof = Data(proof)
+            $0.grant = MembershipGrant(role: ticket.role, founder: inviter.founder()).message
         }
         stage = .awaitingConfirmation
         link.extendGreeting(by: inviter.limits.pairingDeadline)

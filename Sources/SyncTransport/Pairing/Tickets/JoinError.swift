@@ -72,6 +72,8 @@ package enum JoinError: Error, Sendable, Equatable {
             "Is the inviter's agent running, and are both devices on one network? `lanyard why` there tells more. At another "
                 + "address: lanyard peers add HOST:PORT, then the same ticket again."
         case .refused("too_many_attempts"): "Wait a minute and try again."
+        case .refused("not_admitted"):
+            "If this device was revoked, an admin has to invite it. Else see `lanyard logs` there, and try the same ticket again."
         case .refused, .interrupted: "Try the same ticket again; it stays yours until it expires."
         case .notAdmitted: "See `lanyard logs` and `lanyard doctor`, then try the same ticket again."
         }

@@ -15,6 +15,7 @@ package final class TicketInviter {
     let limits: TransportLimits
     let store: any TicketStore
     let profile: @Sendable () -> PairingProfile
+    let founder: @Sendable () -> DeviceID?
     let admit: Admit
     let met: Met
     /// Wall clock.
@@ -23,17 +24,20 @@ package final class TicketInviter {
     /// Tickets that are being admitted right now: a second device must not get in meanwhile.
     private var reserved: [TicketID: DeviceID] = [:]
 
-    /// - Parameter profile: what this device says of itself, asked at each answer.
+    /// - Parameters:
+    ///   - profile: what this device says of itself, asked at each answer.
+    ///   - founder: the founder that this device follows, asked at each answer.
     package init(
         identity: DeviceIdentity, limits: TransportLimits = TransportLimits(), store: any TicketStore,
         nowMilliseconds: @escaping @Sendable () -> Int64, profile: @escaping @Sendable () -> PairingProfile,
-        admit: @escaping Admit, met: @escaping Met = { _ in }
+        founder: @escaping @Sendable () -> DeviceID? = { nil }, admit: @escaping Admit, met: @escaping Met = { _ in }
     ) {
         self.identity = identity
         self.limits = limits
         self.store = store
         self.nowMilliseconds = nowMilliseconds
         self.profile = profile
+        self.founder = founder
         self.admit = admit
         self.met = met
         wrongProofs = WrongProofs(perMinute: limits.wrongProofsPerMinute)
@@ -47,18 +51,22 @@ package final class TicketInviter {
     func isOpen(for device: DeviceID) -> Bool { store.hasOpenTicket(atMilliseconds: nowMilliseconds(), for: device) }
 
     /// A new ticket, in the store when this returns.
+    ///
+    /// - Parameter until: the end of the membership (`MemberFact.until`), and of the ticket at the latest.
     package func issue(
-        addresses: [HostPort], role: MemberFact.Role = .writer,
+        addresses: [HostPort], role: MemberFact.Role = .writer, until: UInt64? = nil,
         lifetimeMilliseconds: Int64 = TicketInviter.lifetimeMilliseconds
     ) -> Ticket {
+        let end = until.map { Int64(min($0, UInt64(Int64.max / 1_000))) * 1_000 }
         var generator = SystemRandomNumberGenerator()
         let secret = (0..<Ticket.secretByteCount).map { _ in UInt8.random(in: 0...255, using: &generator) }
         let ticket = Ticket(
             inviter: identity.deviceID, secret: secret,
-            expiresAtMilliseconds: nowMilliseconds() + lifetimeMilliseconds, addresses: addresses)
+            expiresAtMilliseconds: min(nowMilliseconds() + lifetimeMilliseconds, end ?? .max), addresses: addresses)
         store.insert(
             IssuedTicket(
-                id: ticket.id, secret: secret, expiresAtMilliseconds: ticket.expiresAtMilliseconds, role: role))
+                id: ticket.id, secret: secret, expiresAtMilliseconds: ticket.expiresAtMilliseconds, role: role,
+                until: until))
         return ticket
     }
 

@@ -146,9 +146,12 @@ final class TicketJoiner: LinkDelegate {
         guard let inviter = Introduction(accepted.inviter, subjectPublicKeyInfo: peer.subjectPublicKeyInfo),
             TicketProof.isInviter(
                 Array(accepted.proof), secret: ticket.secret, inviter: inviter,
-                joinerKey: introduction.subjectPublicKeyInfo, joinerProof: proof),
-            let device = inviter.joined(metAt: link.remote)
+                joinerKey: introduction.subjectPublicKeyInfo, joinerProof: proof)
         else { return finish(.failure(.badAnswer)) }
+        let grant = accepted.hasGrant ? MembershipGrant(accepted.grant) : nil
+        guard !accepted.hasGrant || grant != nil, let device = inviter.joined(metAt: link.remote, grant: grant) else {
+            return finish(.failure(.badAnswer))
+        }
         isAnswered = true
         link.extendGreeting(by: transport.limits.pairingDeadline)
         admit(device).assumeIsolated().whenComplete { result in

@@ -8,18 +8,22 @@ package struct IssuedTicket: Sendable, Equatable {
     package var expiresAtMilliseconds: Int64
     /// The role that the joining device gets.
     package let role: MemberFact.Role
+    /// See `MemberFact.until`.
+    package let until: UInt64?
     /// The one device that joined with it.
     package var usedBy: DeviceID?
     /// True once that device confirmed our answer: the ticket has no further use. Not kept across a restart.
     package var isConfirmed = false
 
     package init(
-        id: TicketID, secret: [UInt8], expiresAtMilliseconds: Int64, role: MemberFact.Role, usedBy: DeviceID? = nil
+        id: TicketID, secret: [UInt8], expiresAtMilliseconds: Int64, role: MemberFact.Role, until: UInt64? = nil,
+        usedBy: DeviceID? = nil
     ) {
         self.id = id
         self.secret = secret
         self.expiresAtMilliseconds = expiresAtMilliseconds
         self.role = role
+        self.until = until
         self.usedBy = usedBy
     }
 

@@ -1,7 +1,8 @@
 extension Roles.Check {
     /// k. A node forgets what all members that it knows have acknowledged. It cannot undo that, so no later fact may.
     ///
-    /// Aside from disputes: a device that the node knew to be revoked wrote a fact that does not know so, and it counts.
+    /// Aside from disputes: a device that the node knew to be out, since it was revoked or only void facts had admitted it,
+    /// wrote a fact that does not know so, and it counts.
     static let forgotten = Self("k", "nothing that all acknowledged is undone") { test in
         for count in 1...max(1, test.facts.count) where count <= test.facts.count {
             guard test.facts[count - 1].kind == .acknowledge else { continue }
@@ -28,8 +29,14 @@ extension Roles.Check {
 
     private static func isDisputed(_ test: Roles.Case, _ then: Roles.State) -> Bool {
         test.facts.contains { fact in
-            (test.state.ends | test.state.grants).contains(fact.id) && !then.known.contains(fact.id)
-                && then.known.contains { test.facts[$0].kind == .revoke && test.facts[$0].target == fact.author }
+            guard (test.state.ends | test.state.grants).contains(fact.id), !then.known.contains(fact.id) else {
+                return false
+            }
+            let isOut = test.law.role(of: fact.author, then) == .none
+            return then.known.contains { id in
+                let known = test.facts[id]
+                return known.target == fact.author && (known.kind == .revoke || isOut && known.kind != .setRole)
+            }
         }
     }
 

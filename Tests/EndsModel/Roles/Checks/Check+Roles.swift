@@ -13,7 +13,8 @@ extension Roles.Check {
             guard fact.kind != .acknowledge else { continue }
             for id in before.ends where test.facts[id].kind == .revoke {
                 let others = test.facts.filter { $0.author == test.facts[id].target && $0.id != fact.id }
-                for replica in Set(others.map(\.replica)) {
+                for replica in Set(others.map(\.replica))
+                where !isJudgedByClosure(fact, test) || !test.law.isReaderWork(replica, .writer, before.grants) {
                     let (then, now) = (test.law.end(replica, needs: .writer, before), test.end(replica, .writer))
                     if then < now { return "the end of \(replica) moves from \(then) to \(now) by \(fact)" }
                 }
@@ -55,7 +56,7 @@ extension Roles.Check {
         for device in test.history.devices {
             let given = test.facts.filter { fact in
                 fact.target == device && [.add, .readmit, .setRole].contains(fact.kind)
-                    && (fact.isRecovery
+                    && (fact.isRecovery || isJudgedByClosure(fact, test) && test.state.grants.contains(fact.id)
                         || test.law.role(of: fact.author, test.law.state(fact.past)) >= fact.needed)
             }
             let most = (given.map(\.role) + (device == .founder ? [.admin] : [.none])).max()!
@@ -74,6 +75,11 @@ extension Roles.Check {
             }
         }
         return nil
+    }
+
+    /// True if the fact needs nothing in its own past: an add, as the agent judges it.
+    private static func isJudgedByClosure(_ fact: Fact, _ test: Roles.Case) -> Bool {
+        test.rules.isAgent && fact.kind == .add
     }
 
     private static func isLowering(_ fact: Fact) -> Bool { fact.kind == .setRole && fact.role < .admin }
@@ -99,7 +105,9 @@ extension Roles.Check {
                     fact.kind == .setRole && fact.target == device && fact.counter < test.end(fact.replica, .admin)
                 if !raises { return "\(device) rises from \(then) to \(now) by \(fact)" }
             }
-            guard fact.kind != .acknowledge, fact.kind == .write || !test.law.may(fact) else { continue }
+            guard fact.kind != .acknowledge, fact.kind == .write || !test.law.may(fact),
+                !isJudgedByClosure(fact, test)
+            else { continue }
             for device in test.history.devices where test.law.role(of: device, before) != test.role(device) {
                 return "\(fact) may not count and changes \(device)"
             }
@@ -128,7 +136,9 @@ extension Roles.Check {
             }
             guard !ended else { continue }
             for replica in Set(test.facts.map(\.replica))
-            where replica.device == device && test.end(replica, .writer) < Roles.noEnd {
+            where replica.device == device && test.end(replica, .writer) < Roles.noEnd
+                && !(test.rules.isAgent && test.law.isReaderWork(replica, .writer, test.state.grants))
+            {
                 return "\(device) was never revoked and is \(role), but \(replica) has an end"
             }
         }

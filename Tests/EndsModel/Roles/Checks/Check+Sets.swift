@@ -52,13 +52,18 @@ extension Roles.Check {
 
     /// Facts of T beyond a recovery revocation of it, and those of accomplices that only such facts admitted. Nil if there are
     /// none, or a re-admission of T makes the question moot.
-    private static func voidByRecovery(_ facts: [Fact]) -> FactSet? {
+    private static func voidByRecovery(_ test: Roles.Case) -> FactSet? {
+        let facts = test.facts
         let thief = Device(2)
         let keys = facts.filter { $0.isRecovery && $0.kind == .revoke && $0.target == thief }
         guard !keys.isEmpty, !facts.contains(where: { $0.kind == .readmit && $0.target == thief }) else { return nil }
         var void = FactSet(
             facts.filter { fact in
-                fact.author == thief && !fact.isRecovery && keys.contains { fact.counter >= $0.counters[fact.replica] }
+                fact.author == thief && !fact.isRecovery
+                    && keys.contains { key in
+                        let held = test.rules.isAgent ? test.law.held(fact.replica, key.past) : 0
+                        return fact.counter >= max(key.counters[fact.replica], held)
+                    }
             }.map(\.id))
         var grows = true
         while grows {
@@ -80,7 +85,7 @@ extension Roles.Check {
 
     /// b. Facts that recovery makes void, and those of devices that only such facts admitted, change nothing.
     static let voidFacts = Self("b", "void facts of a thief change nothing for others") { test in
-        guard !test.facts.contains(where: { $0.kind == .acknowledge }), let void = voidByRecovery(test.facts) else {
+        guard !test.facts.contains(where: { $0.kind == .acknowledge }), let void = voidByRecovery(test) else {
             return nil
         }
         let kept = test.facts.indices.filter { !void.contains($0) }

@@ -68,8 +68,7 @@ extension Roles {
 
         package static let all: [Check] = [
             order, voidFacts, recoveryUse, wayBack, floor, given, revocations, direction, usable, outranks, revives,
-            forgotten,
-            unmoved,
+            forgotten, unmoved, kept, letIn, readers,
         ]
 
         /// True if a thief. Thieves and their accomplices write anything; all others only what counts in what they hold.

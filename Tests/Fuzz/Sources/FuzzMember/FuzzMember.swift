@@ -1,7 +1,7 @@
 import Crypto
 import SyncModel
 
-/// Facts that hold, of four devices, with the roles swapped in the second four.
+/// Facts that hold, of four devices: writers, then in the second four a reader, an admin and two readers.
 private let facts: [MemberFact] = (0..<8).compactMap { number in
     let seed = [UInt8](repeating: UInt8(number % 4) + 1, count: 32)
     guard let device = try? P256.Signing.PrivateKey(rawRepresentation: seed),
@@ -13,8 +13,8 @@ private let facts: [MemberFact] = (0..<8).compactMap { number in
     }
     return MemberFact(
         subjectPublicKeyInfo: Array(device.publicKey.derRepresentation), signingKey: signingKey,
-        binding: Array(binding.rawRepresentation), discoveryKey: seed, role: number < 4 ? .writer : .reader,
-        name: "device \(number)")
+        binding: Array(binding.rawRepresentation), discoveryKey: seed,
+        role: number < 4 ? .writer : number == 5 ? .admin : .reader, name: "device \(number)")
 }
 
 /// Any bytes as a member fact; and as a history of facts, which must give the same members forwards and backwards.

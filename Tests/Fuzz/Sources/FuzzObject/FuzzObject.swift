@@ -47,7 +47,7 @@ private struct History {
         // All but the last were let in, each by the next.
         let known = replicas.dropLast()
         for (index, replica) in known.enumerated() {
-            members.add(replica.device, at: Dot(replica: known[(index + 1) % known.count], counter: 0))
+            members.add(replica.device, role: .writer, at: Dot(replica: known[(index + 1) % known.count], counter: 0))
         }
     }
 

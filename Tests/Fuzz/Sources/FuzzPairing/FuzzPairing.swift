@@ -23,6 +23,9 @@ public func fuzzPairing(_ start: UnsafePointer<UInt8>?, _ count: Int) -> CInt {
             precondition(!isJoiner(request, otherwise: joiner), "a proof holds for two introductions")
         }
     case .joinAccepted(let accepted):
+        if let grant = MembershipGrant(accepted.grant) {
+            precondition(MembershipGrant(grant.message) == grant, "a grant reads back as another")
+        }
         guard let inviter = introduction(Introduction(accepted.inviter, subjectPublicKeyInfo: inviterKey)) else {
             break
         }
@@ -74,14 +77,15 @@ private func codes(_ bytes: [UInt8]) {
 
 /// Bytes as the offer of the device that has the joiner's key.
 private func offer(_ statement: [UInt8]) {
-    guard let (said, memberCount) = CodesFrames.readOffer(statement, key: joinerKey), introduction(said) != nil else {
-        return
-    }
-    let written = CodesFrames.offer(said, memberCount: memberCount)
+    guard let (said, memberCount, grant) = CodesFrames.readOffer(statement, key: joinerKey), introduction(said) != nil
+    else { return }
+    let written = CodesFrames.offer(said, memberCount: memberCount, grant: grant)
     guard let again = CodesFrames.readOffer(written, key: joinerKey) else {
         preconditionFailure("an offer does not read back")
     }
-    precondition(again.introduction == said && again.memberCount == memberCount, "an offer reads back as another")
+    precondition(
+        again.introduction == said && again.memberCount == memberCount && again.grant == grant,
+        "an offer reads back as another")
     let own = PairingTranscript.Side(subjectPublicKeyInfo: inviterKey, statement: written)
     let transcript = PairingTranscript(
         own, PairingTranscript.Side(subjectPublicKeyInfo: joinerKey, statement: statement))

@@ -49,8 +49,12 @@ private struct Host {
         configuration.collectsDeletions = true
         configuration.compacts = true
         configuration.dropsEvents = true
+        var cuts = CutTable()
+        let key = RecoveryKey(bytes: [UInt8](repeating: 7, count: 32))
+        cuts.follow(own.id, recoveryKey: key?.publicKey, in: .home, members: MemberFacts())
         core = AgentCore(
-            configuration: configuration, space: .home, membership: membership, tips: [], stateDigest: .zero, at: now)
+            configuration: configuration, space: .home, membership: membership, tips: [], stateDigest: .zero,
+            cuts: cuts, at: now)
         run(core.start(at: now))
     }
 
@@ -133,7 +137,7 @@ private struct Host {
             if let peer = connections.firstIndex(of: id) { connections[peer] = nil }
             return .closed(id, code: reason.rawValue)
         case .keep, .readmit, .settle, .leaveOpen, .closeIncarnation, .send, .establish, .trust, .remember, .bulkPeerUp,
-            .bulkPeerDown, .bulkWanted, .presence, .renewPresence, .report:
+            .bulkPeerDown, .bulkWanted, .presence, .renewPresence, .report, .takeStatements, .wipe:
             return nil
         }
     }

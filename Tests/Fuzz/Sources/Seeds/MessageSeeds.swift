@@ -14,8 +14,10 @@ enum MemberSeeds {
             let binding = number % 3 == 0 ? chance.bytes(fact.binding.count) : fact.binding
             return MemberFact(
                 subjectPublicKeyInfo: fact.subjectPublicKeyInfo, signingKey: fact.signingKey, binding: binding,
-                discoveryKey: chance.bytes(32), role: number % 2 == 0 ? .writer : .reader,
-                name: "device \(chance.word())\(number)", isHost: number % 5 == 0
+                discoveryKey: chance.bytes(32), role: MemberFact.Role.allCases[number % 3],
+                name: "device \(chance.word())\(number)", isHost: number % 5 == 0,
+                founder: number % 7 == 0 ? fact.device : nil,
+                until: number % 4 == 0 ? UInt64(number) << UInt64(number % 60) : nil
             ).encoded
         }
     }
@@ -59,6 +61,7 @@ enum PairingSeeds {
                     .with {
                         $0.inviter = message
                         $0.proof = .init(proof)
+                        if number % 3 != 0 { $0.grant = grant(number).message }
                     }))
         case _:
             let proof = TicketProof.joiner(secret: secret, inviterKey: keys.inviter, joiner: said)
@@ -74,6 +77,12 @@ enum PairingSeeds {
 }
 
 extension PairingSeeds {
+    private static func grant(_ number: Int) -> MembershipGrant {
+        MembershipGrant(
+            role: MemberFact.Role.allCases[number % 3],
+            founder: number % 2 == 0 ? MemberSeeds.facts[number % 4].device : nil)
+    }
+
     private static func introduction(
         of fact: MemberFact, _ number: Int, _ chance: inout Chance
     ) -> Lanyard_Pairing_V1_Introduction {
@@ -93,7 +102,8 @@ extension PairingSeeds {
             let said = Introduction(
                 introduction(of: fact, number, &chance), subjectPublicKeyInfo: fact.subjectPublicKeyInfo)
         else { preconditionFailure("an introduction of a member is one") }
-        let offer = CodesFrames.offer(said, memberCount: UInt64(chance.below(1 << 20)))
+        let offer = CodesFrames.offer(
+            said, memberCount: UInt64(chance.below(1 << 20)), grant: number % 3 == 0 ? nil : grant(number))
         let nonce = chance.bytes(PairingTranscript.nonceByteCount)
         switch number % 8 {
         case 0: return offer
@@ -110,6 +120,48 @@ extension PairingSeeds {
     }
 }
 
+/// What two members say of roles, in the form that `FuzzSession` reads: by its recovery key, by a device, by nobody.
+enum StatementSeeds {
+    static func talk(_ number: Int) -> [UInt8] {
+        let placed = (0..<1 + number % 4).map { statement(number + $0) }
+        let frames: [Frame] = [
+            .statements(Frame.Statements(space: .home, statements: placed)),
+            .goodbye(Frame.Goodbye(code: number % 3 == 0 ? "revoked" : "shutdown", message: "", statements: placed)),
+        ]
+        var bytes: [UInt8] = []
+        for frame in number % 2 == 0 ? frames : frames.reversed() {
+            guard let encoded = try? FrameCodec.encode(frame) else { continue }
+            bytes.append(UInt8(number % 2 << 4))
+            bytes.append(lengthPrefixed: encoded)
+        }
+        return bytes
+    }
+
+    private static func statement(_ number: Int) -> PlacedStatement {
+        let devices = SimulatedDevice.all
+        let dot = Dot(
+            replica: ReplicaID(device: devices[number % 4].id, incarnation: 1), counter: UInt64(number / 4))
+        let ends = number % 3 == 0 ? [] : [TrustStatement.End(incarnation: 1, end: UInt64(number))]
+        let device = devices[number / 3 % 4].id
+        let content: TrustStatement.Content =
+            switch number % 5 {
+            case 0: .role(device, .reader, ends: ends)
+            case 1: .readmission(device, .admin, ends: ends)
+            case 2: .recoveryKey([UInt8](repeating: 9, count: 32))
+            case _: .revocation(device, ends: ends, wipes: number % 2 == 0)
+            }
+        let knows = VersionVector([VersionVector.Entry(replica: dot.replica, next: dot.counter + 1)])
+        guard number % 4 != 1, let key = RecoveryKey(bytes: [UInt8](repeating: 7, count: 32)) else {
+            return PlacedStatement(
+                dot: dot,
+                statement: TrustStatement(
+                    content, by: .author, knows: knows, at: dot, in: .home, sign: devices[number % 5 % 4].sign))
+        }
+        return PlacedStatement(
+            dot: dot, statement: TrustStatement(content, by: key, knows: knows, at: dot, in: .home))
+    }
+}
+
 /// Conversations of two members that keep to the protocol, in the form that `FuzzSession` reads.
 enum SessionSeeds {
     static var all: [[UInt8]] {
@@ -117,7 +169,7 @@ enum SessionSeeds {
             var talk = Talk(seed: seed)
             for _ in 0..<3 + talk.chance.below(12) { talk.go() }
             return talk.bytes
-        }
+        } + (0..<40).map { number in StatementSeeds.talk(number) }
     }
 
     private struct Talk {

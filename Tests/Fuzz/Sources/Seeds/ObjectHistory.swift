@@ -11,7 +11,8 @@ enum Known {
     static var members: MemberFacts {
         var members = MemberFacts()
         for (index, replica) in replicas.enumerated() {
-            members.add(replica.device, at: Dot(replica: replicas[(index + 1) % replicas.count], counter: 0))
+            let author = replicas[(index + 1) % replicas.count]
+            members.add(replica.device, role: .writer, at: Dot(replica: author, counter: 0))
         }
         return members
     }

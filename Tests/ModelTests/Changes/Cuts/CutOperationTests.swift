@@ -20,6 +20,12 @@ import Testing
             .markRewriting(.init(incarnation: 3, start: 9, count: 2)),
             .editAgain(.init(edit, known: VersionVector([.init(replica: replica, next: 9)]))),
             .settleCut(.init(Dot(replica: replica, counter: 300))),
+            .acceptWork(
+                .init(
+                    object: ObjectKey(collection: "note", id: "1"), device: replica.device,
+                    stretches: [
+                        .init(incarnation: 3, start: 9, end: 300), .init(incarnation: 4, start: 0, end: 1),
+                    ])),
         ]
     }
 
@@ -34,7 +40,7 @@ import Testing
             operation.append(to: &bytes)
             #expect(try read(bytes) == operation)
         }
-        #expect(operations.map(\.span) == [1, 1, 1, 2, 1])
+        #expect(operations.map(\.span) == [1, 1, 1, 2, 1, 1])
     }
 
     @Test func `damaged bytes are refused or stay unknown, and never trap`() throws {
@@ -71,7 +77,7 @@ import Testing
         let owner = try TestDevice(2).id
         let word = Dot(replica: ReplicaID(device: owner, incarnation: 1), counter: 5)
         var members = MemberFacts()
-        members.add(replica.device, at: word)
+        members.add(replica.device, role: .writer, at: word)
         let edit = SyncModel.Operation.ObjectEdit(
             object: ObjectKey(collection: "note", id: "1"), life: .own(counter: 0), edits: [])
         let known = VersionVector([.init(replica: word.replica, next: 5)])

@@ -50,7 +50,7 @@ import Testing
     private func letIn(_ author: Int, at counter: UInt64, _ device: Int, knowing context: [Int: UInt64]) -> Said {
         Said(
             change: dot(author, counter), context: vector(context),
-            operations: [(dot(author, counter), .addition(devices[device].id))])
+            operations: [(dot(author, counter), .addition(devices[device].fact))])
     }
 
     private func write(_ author: Int, at counter: UInt64, knowing context: [Int: UInt64]) -> Said {

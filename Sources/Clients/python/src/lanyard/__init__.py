@@ -36,13 +36,15 @@ from .records import (
     Rewind,
     Status,
     Stream,
-    TrustEntry,
     Wait,
 )
+from .trust import Acceptance, AcceptedObject, RecoveryState, Revocation, TrustEntry, VoidWork, VoidWorkEntry
 
 __version__ = "0.1.0"
 
 __all__ = [
+    "Acceptance",
+    "AcceptedObject",
     "AddOnlySet",
     "AsyncClient",
     "AsyncQuery",
@@ -66,12 +68,16 @@ __all__ = [
     "OrderedSet",
     "Peer",
     "Query",
+    "RecoveryState",
     "Register",
+    "Revocation",
     "Rewind",
     "Status",
     "Stream",
     "Text",
     "TrustEntry",
+    "VoidWork",
+    "VoidWorkEntry",
     "Wait",
     "connect",
     "connect_async",

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from datetime import datetime, timezone
 from typing import Any, TypeVar
 
 from ._exchange import answered
@@ -9,11 +10,25 @@ from ._http import Request, path, to_json
 from ._scope import ObjectName, Scope
 from ._steps import Steps
 from .errors import LanyardError
-from .records import Conflict, Consumer, Device, Invitation, Joined, Peer, Record, Status, Stream, Wait
+from .records import (
+    Conflict,
+    Consumer,
+    Device,
+    Invitation,
+    Joined,
+    Peer,
+    Record,
+    Status,
+    Stream,
+    Wait,
+)
+from .trust import Acceptance, RecoveryState, Revocation, VoidWork
 
 R = TypeVar("R", bound=Record)
 #: Stands for a value that was not given, since None is a value.
 NOT_GIVEN: Any = object()
+#: An RFC 3339 text, or a time; one without a zone is by the clock of this machine.
+Moment = str | datetime
 
 
 def called(scope: Scope, method: str, route: str, query: dict[str, Any] | None, body: Any) -> Steps[Any]:
@@ -41,9 +56,56 @@ def devices(scope: Scope) -> Steps[list[Device]]:
     return (yield from _list(Request("GET", scope.path("devices")), Device))
 
 
+def _device_path(scope: Scope, device: str, *rest: str) -> str:
+    return scope.path("devices", device, *rest)
+
+
+def role_set(scope: Scope, device: str, role: str, recovery_key: str | None) -> Steps[Device]:
+    """Gives a device a role."""
+    body = {"role": role, "recoveryKey": recovery_key}
+    request = Request("PUT", _device_path(scope, device, "role"), body=to_json(body))
+    return Device.from_json((yield from answered(scope.keyed(request))))
+
+
+def revoked(scope: Scope, device: str, wipe: bool, recovery_key: str | None) -> Steps[Revocation]:
+    """Revokes a device."""
+    body = {"wipe": wipe, "recoveryKey": recovery_key}
+    request = Request("POST", _device_path(scope, device, "revocation"), body=to_json(body))
+    return Revocation.from_json((yield from answered(scope.keyed(request))))
+
+
+def recovery(scope: Scope) -> Steps[RecoveryState]:
+    """Returns the state of the space's recovery key."""
+    return RecoveryState.from_json((yield from answered(Request("GET", scope.path("recovery")))))
+
+
+def recovery_key_made(scope: Scope) -> Steps[str]:
+    """Returns a new recovery key, which counts once it is set."""
+    return str((yield from answered(Request("POST", scope.path("recovery"), is_repeatable=False)))["key"])
+
+
+def recovery_key_set(scope: Scope, key: str) -> Steps[RecoveryState]:
+    """Makes a key the recovery key of the space."""
+    request = Request("PUT", scope.path("recovery"), body=to_json({"recoveryKey": key}))
+    return RecoveryState.from_json((yield from answered(request)))
+
+
 def device_log_request(scope: Scope) -> Request:
     """Returns the request for the log of trust."""
     return Request("GET", scope.path("devices", "log"))
+
+
+def void_work(scope: Scope, device: str, after: str | None, limit: int | None) -> Steps[VoidWork]:
+    """Returns a page of what a device wrote that counts nowhere."""
+    request = Request("GET", scope.path("devices", device, "void-work"))
+    request.query = [("after", after), ("limit", limit)]
+    return VoidWork.from_json((yield from answered(request)))
+
+
+def accepted(scope: Scope, device: str, objects: list[str]) -> Steps[Acceptance]:
+    """Brings back what a device did to objects."""
+    request = Request("POST", scope.path("devices", device, "acceptance"), body=to_json({"objects": objects}))
+    return Acceptance.from_json((yield from answered(request)))
 
 
 def streams(scope: Scope) -> Steps[list[Stream]]:
@@ -67,9 +129,14 @@ def waited(scope: Scope, timeout: float, peers: int | None, connected_only: bool
     return Wait.from_json((yield from answered(request)))
 
 
-def invited(scope: Scope, seconds: int | None) -> Steps[Invitation]:
+def invited(
+    scope: Scope, seconds: int | None, role: str | None, until: Moment | None
+) -> Steps[Invitation]:
     """Makes a ticket that lets one device in."""
-    body = {} if seconds is None else {"expiresSeconds": seconds}
+    if isinstance(until, datetime):
+        until = until.astimezone(timezone.utc).isoformat()
+    given = {"expiresSeconds": seconds, "role": role, "until": until}
+    body = {key: value for key, value in given.items() if value is not None}
     request = Request("POST", path("v1", "invitations"), body=to_json(body), is_repeatable=False)
     return Invitation.from_json((yield from answered(request)))
 

@@ -12,7 +12,7 @@ from . import _attaching, _blocking, _node, _saving, _streaming
 from ._attaching import SendProgress, Source
 from ._exchange import each_line
 from ._location import find
-from ._node import NOT_GIVEN
+from ._node import NOT_GIVEN, Moment
 from ._saving import Draft
 from ._scope import ObjectName, Scope
 from .objects import LanyardObject
@@ -31,9 +31,9 @@ from .records import (
     Rewind,
     Status,
     Stream,
-    TrustEntry,
     Wait,
 )
+from .trust import Acceptance, RecoveryState, Revocation, TrustEntry, VoidWork
 
 O = TypeVar("O", bound=LanyardObject)  # noqa: E741
 
@@ -229,10 +229,42 @@ class Client:
         """Returns the members of the space."""
         return _blocking.run(self._scope.location, _node.devices(self._scope))
 
+    def set_role(self, device: str, role: str, *, recovery_key: str | None = None) -> Device:
+        """Gives a device a role, `reader`, `writer` or `admin`; one that was revoked is admitted again.
+
+        This device has to be an admin, or `recovery_key` is that of the space. `device` is best an id: a name is chosen by
+        its device.
+        """
+        return _blocking.run(self._scope.location, _node.role_set(self._scope, device, role, recovery_key))
+
+    def revoke(self, device: str, *, wipe: bool = False, recovery_key: str | None = None) -> Revocation:
+        """Revokes a device, as in `set_role`: its later work counts nowhere. With `wipe` it is told to delete what it holds."""
+        return _blocking.run(self._scope.location, _node.revoked(self._scope, device, wipe, recovery_key))
+
+    def recovery(self) -> RecoveryState:
+        """Says if the space has a recovery key, and since when."""
+        return _blocking.run(self._scope.location, _node.recovery(self._scope))
+
+    def new_recovery_key(self) -> str:
+        """Makes a recovery key. It counts once it is given to `set_recovery_key`: write it down before."""
+        return _blocking.run(self._scope.location, _node.recovery_key_made(self._scope))
+
+    def set_recovery_key(self, key: str) -> RecoveryState:
+        """Makes a key the recovery key of the space, for good. The agent keeps its public half only."""
+        return _blocking.run(self._scope.location, _node.recovery_key_set(self._scope, key))
+
     def device_log(self) -> Generator[TrustEntry, None, None]:
         """Yields the log of trust, in the order in which this node learned of the facts."""
         request = _node.device_log_request(self._scope)
         return _blocking.iterate(self._scope.location, each_line(request, TrustEntry.from_json))
+
+    def void_work(self, device: str, *, after: str | None = None, limit: int | None = None) -> VoidWork:
+        """Returns a page of what a revoked device wrote that counts nowhere, in the order in which it was written."""
+        return _blocking.run(self._scope.location, _node.void_work(self._scope, device, after, limit))
+
+    def accept(self, device: str, objects: list[str]) -> Acceptance:
+        """Brings back what a revoked device did to objects, each `COLLECTION/ID`. Only on an admin's device."""
+        return _blocking.run(self._scope.location, _node.accepted(self._scope, device, objects))
 
     def wait(self, timeout: float = 30.0, *, peers: int | None = None, connected_only: bool = False) -> Wait:
         """Waits until this node has all that it should and no device lacks anything of it, at most `timeout` seconds.
@@ -242,9 +274,13 @@ class Client:
         """
         return _blocking.run(self._scope.location, _node.waited(self._scope, timeout, peers, connected_only))
 
-    def invite(self, *, seconds: int | None = None) -> Invitation:
-        """Makes a ticket that lets one device in, for ten minutes unless told otherwise."""
-        return _blocking.run(self._scope.location, _node.invited(self._scope, seconds))
+    def invite(self, *, seconds: int | None = None, role: str | None = None, until: Moment | None = None) -> Invitation:
+        """Makes a ticket that lets one device in, for ten minutes and as a writer unless told otherwise.
+
+        `role` is `reader`, `writer` or `admin`; above that of this device it is refused (`Code.FORBIDDEN`). An admin's
+        device revokes the new one at `until`, an RFC 3339 text or a `datetime`; one that is over is refused.
+        """
+        return _blocking.run(self._scope.location, _node.invited(self._scope, seconds, role, until))
 
     def join(self, ticket: str) -> Joined:
         """Joins with a ticket that another device made."""

@@ -42,6 +42,7 @@ class ErrorCode(StrEnum):
     UNKNOWN_SNAPSHOT = "unknown_snapshot"
     FORBIDDEN = "forbidden"
     READ_ONLY = "read_only"
+    TWO_FOUNDERS = "two_founders"
     NOT_PAIRED = "not_paired"
     VERSION_MISMATCH = "version_mismatch"
     TEXT_VERSION_UNKNOWN = "text_version_unknown"

@@ -169,27 +169,11 @@ class Device(Record):
     added_by: str | None = None
     added_at: str | None = None
     last_seen: str | None = None
-
-
-@dataclass(frozen=True)
-class TrustEntry(Record):
-    """A line of the log of trust: which device did what to which, when, and since when this node knows.
-
-    `action` is `admitted`, `returned`, `joined`, `retired`, `revoked`, `blocked` or `unblocked`. Where `in_effect` is
-    False, `reason` says why. `at` is by the author's clock, `known_since` by this node's; None where unknown.
-    """
-
-    position: int
-    author: str
-    action: str
-    device: str
-    in_effect: bool
-    at: str | None = None
-    known_since: str | None = None
-    author_name: str | None = None
-    device_name: str | None = None
-    role: str | None = None
-    reason: str | None = None
+    heard: list[str] | None = None
+    waiting_for: list[str] | None = None
+    revoked_by: str | None = None
+    revoked_at: str | None = None
+    until: str | None = None
 
 
 @dataclass(frozen=True)
@@ -288,11 +272,14 @@ class Invitation(Record):
 
     ticket: str
     expires: str
+    role: str | None = None
+    until: str | None = None
 
 
 @dataclass(frozen=True)
 class Joined(Record):
-    """The device and the space that let this device in."""
+    """The device and the space that let this device in, and the role that this device has there."""
 
     device: str
     space: str
+    role: str | None = None

@@ -1,0 +1,1 @@
+../../../../../Sources/SyncTransport/Pairing/MembershipGrant.swift

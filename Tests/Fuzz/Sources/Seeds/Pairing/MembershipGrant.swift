@@ -1,0 +1,1 @@
+../../FuzzPairing/Pairing/MembershipGrant.swift

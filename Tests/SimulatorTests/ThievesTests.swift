@@ -1,0 +1,42 @@
+import SyncModel
+import SyncSimulator
+import Testing
+
+@Suite struct ThievesTests {
+    @Test(arguments: 1...6) func `a world with roles comes to rest, whoever was stolen`(seed: UInt64) {
+        let run = Simulation(seed: seed, kind: .thieves)
+        #expect(run.failure == nil, "repeat it: lanyard-sim --seed \(seed) --thieves --trace")
+    }
+
+    @Test func `the same seed gives the same digest with thieves, and another one than without`() {
+        #expect(Simulation(seed: 11, kind: .thieves).digest == Simulation(seed: 11, kind: .thieves).digest)
+        #expect(Simulation(seed: 11, kind: .thieves).digest != Simulation(seed: 11).digest)
+    }
+
+    @Test func `worlds have thieves of both roles, and readers, and are put right with the key and without`() {
+        let worlds = (1...200).compactMap { WorldOptions(seed: $0, kind: .thieves).thieves }
+        #expect(worlds.count == 200)
+        #expect((1...200).allSatisfy { WorldOptions(seed: $0).thieves == nil })
+        #expect(worlds.contains { $0.thief == nil && $0.forgets })
+        #expect(worlds.allSatisfy { $0.thief == nil || !$0.forgets })
+        for role in [MemberFact.Role.writer, .admin] {
+            #expect(worlds.contains { world in world.thief.map { world.roles[$0] } == role })
+        }
+        #expect(worlds.contains { $0.roles.contains(.reader) } && worlds.contains { $0.lost != nil })
+        #expect(worlds.contains { $0.usesKey && $0.helper != 0 } && worlds.contains { !$0.usesKey })
+    }
+
+    @Test func `the founder, and a machine on which all is put right, are never stolen`() {
+        for world in (1...200).compactMap({ WorldOptions(seed: $0, kind: .thieves).thieves }) {
+            #expect(world.thief != 0 && world.thief != world.helper && !world.moving.contains(world.helper))
+            #expect(world.roles[0] == .admin && world.usesKey || world.helper == 0)
+        }
+    }
+
+    @Test func `a thief is stolen, noticed and thwarted within the first worlds`() {
+        let lines = (1...12).flatMap { Simulation(seed: $0, kind: .thieves, tracing: true).trace }
+        for happened in ["is stolen", "does a thief's", "gets an old disk", "with the key", "states revocation"] {
+            #expect(lines.contains { $0.contains(happened) }, "no world has a line with \"\(happened)\"")
+        }
+    }
+}
