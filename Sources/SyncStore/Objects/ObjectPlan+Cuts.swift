@@ -60,7 +60,8 @@ extension ObjectPlan {
     ///
     /// - Parameter keepingListed: edits stay listed that were dropped by deletions which are forgotten; where such a deletion is
     ///   done again they are listed twice.
-    /// - Returns: false when what it began with has something that does not count now; the object is as it was.
+    /// - Returns: false when what it began with has something that does not count now, or lacks what was done to something that
+    ///   does; the object is as it was.
     mutating func rebuild(
         _ key: ObjectKey, _ reading: some ObjectSource, keepingListed: Bool = false
     ) throws(StoreError) -> Bool {
@@ -68,9 +69,13 @@ extension ObjectPlan {
         let beginning = try reading.beginning(of: key) ?? ObjectBeginning()
         let known = beginning.state.lives.touched
         guard !cuts.isVoid(anyOf: known) else { return false }
-        let touches = try reading.touches(of: key).filter {
-            !cuts.isVoid($0.origin.dot) && !known.covers($0.origin.dot)
+        let counting = try reading.touches(of: key).filter { !cuts.isVoid($0.origin.dot) }
+        let touches = counting.filter { !known.covers($0.origin.dot) }
+        // It began with a state that was made while some of this was void: what others did to that left nothing there.
+        let isMadeWithout = counting.contains { touch in
+            known.covers(touch.origin.dot) && touches.contains { touch.origin.knows($0.origin.dot) }
         }
+        if isMadeWithout { return false }
         let (state, last) = PastOperation.state(behind: touches, from: beginning, members, faults)
         let position = nextPosition()
         let listed = keepingListed ? entries[place].object.collectedEdits : []
