@@ -180,11 +180,13 @@ extension AgentSnapshot {
         }
     }
 
-    /// The statements about a device that have effect.
+    /// The statements about a device that have effect, and that this node holds: what came apart may never be named by others.
     private func counting(of device: DeviceID) -> [TrustStatement] {
         guard let verdicts = cuts.verdicts else { return [] }
-        return cuts.trust.rows.filter { $0.statement.device == device && verdicts.counting.contains($0.dot) }
-            .map(\.statement)
+        let held = VersionVector(tips.map { VersionVector.Entry(replica: $0.replica, next: $0.tip.next) })
+        return cuts.trust.rows.filter {
+            $0.statement.device == device && verdicts.counting.contains($0.dot) && held.covers($0.dot)
+        }.map(\.statement)
     }
 
     /// Returns the members that joined through a device, or through one of these; without this one and those that are gone.

@@ -45,10 +45,11 @@ final class MembershipEnds {
         next?.cancel()
     }
 
-    /// The members whose time this device has to end, sooner or later. None while clocks differ by minutes: a wrong one would put
-    /// members out.
+    /// The members whose time this device has to end, sooner or later. None before another member has said its time, and while
+    /// clocks differ by minutes: a wrong one would put members out.
     private func ends() -> [(device: DeviceID, milliseconds: Int64)] {
-        guard !loop.journal.isClockDisputed, loop.ownRole == .admin, let state = try? loop.store.store.logState()
+        guard !loop.journal.clockSkews.isEmpty, !loop.journal.isClockDisputed, loop.ownRole == .admin,
+            let state = try? loop.store.store.logState()
         else { return [] }
         let own = loop.core.membership.own
         // As in a person's order: while members follow another founder, only those can be let go.

@@ -107,12 +107,25 @@ final class PairingDriver {
     }
 
     /// Makes a guest a member with this role. Idempotent. One that was revoked is admitted again where this device is an admin: a
-    /// member fact alone undoes no revocation. The fact comes behind: a re-admission speaks over each end that it knows.
+    /// member fact alone undoes no revocation. The fact comes behind it: a re-admission speaks over each end that it knows.
     func admit(_ guest: JoinedDevice, as role: MemberFact.Role, until: UInt64?) -> EventLoopFuture<Void> {
-        let fact = guest.memberFact(role: role, founder: loop.founder, until: until)
-        guard loop.core.cuts.isRevoked(guest.deviceID) else { return write(fact) }
+        func fact(_ until: UInt64?) -> MemberFact {
+            guest.memberFact(role: role, founder: loop.founder, until: until)
+        }
+        guard loop.core.cuts.isRevoked(guest.deviceID) else {
+            // Another invitation, which says nothing of an end, does not take away the one that holds.
+            let known = (try? loop.store.store.logState()).flatMap { $0.cuts.until(of: guest.deviceID, in: $0.members) }
+            guard role > .reader, loop.ownRole == .admin, loop.core.cuts.verdicts?.roles[guest.deviceID] == .reader
+            else {
+                return write(fact(until ?? known))
+            }
+            // A fact that makes a reader a writer would have its old history count again, which nodes may have forgotten.
+            let change = LocalWrite.trust(TrustOrder(.role(guest.deviceID, role)))
+            let dated = guest.memberFact(role: .reader, founder: loop.founder, until: until)
+            return commit(until == nil ? [change] : [change, .operations([.addMember(dated)])])
+        }
         return commit([
-            .trust(TrustOrder(.readmission(guest.deviceID, role))), .operations([.addMember(fact)]),
+            .trust(TrustOrder(.readmission(guest.deviceID, role))), .operations([.addMember(fact(until))]),
         ])
     }
 

@@ -45,7 +45,9 @@ package struct StateCuts: Hashable, Sendable {
 
     /// Nil where there are none. Receivers take no statement that the sender's vector does not cover, but the recovery key's.
     package init?(_ table: CutTable, within vector: VersionVector) {
-        let table = table.keepingStatements { $0.statement.isRecovery || vector.covers($0.dot) }
+        let table = table.keepingStatements {
+            $0.statement.isRecovery || vector.covers($0.dot) && $0.statement.isWithin(vector, at: $0.dot)
+        }
         if table.isEmpty { return nil }
         encoded = table.encoded
     }

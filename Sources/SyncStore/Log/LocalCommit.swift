@@ -42,9 +42,10 @@ package struct LocalCommit {
         self.faults = faults
         self.wallMilliseconds = wallMilliseconds
         rewritten = state.cuts.rewritten
-        refusal = Self.refusal(of: own.device, on: state)
+        let author = own.nextAuthor(on: state)
+        refusal = Self.refusal(of: author, on: state)
         batch = ChangeBatch(
-            own.nextAuthor(on: state), held: own.nameable(on: state), greatestStamp: state.greatestStamp,
+            author, held: own.nameable(on: state), greatestStamp: state.greatestStamp,
             wallMilliseconds: wallMilliseconds)
         // What is written here counts: a new history is known to lie behind a return only when its first change is taken.
         objects = ObjectPlan(on: state, cuts: CutTable(), faults: faults)
@@ -106,15 +107,17 @@ package struct LocalCommit {
         outcomes.append(.success(WriteOutcome(dots: origin.dot...last, steps: change.steps)))
     }
 
-    private static func refusal(of device: DeviceID, on state: LogState) -> ObjectRefusal? {
+    private static func refusal(of author: ChangeAuthor, on state: LogState) -> ObjectRefusal? {
         guard let verdicts = state.cuts.verdicts else { return nil }
+        let device = author.replica.device
         if verdicts.roles[device] == .reader { return .readOnly }
-        // A history begins behind what gave the device its role: that came apart, and cannot be named yet.
-        let isWaiting = state.cuts.trust.rows.contains {
-            $0.statement.device == device && $0.statement.role != nil && verdicts.counting.contains($0.dot)
-                && !state.held.covers($0.dot)
+        guard (state.cuts.strictEnd(of: author.replica) ?? .max) <= author.tip.next else { return nil }
+        // A new history counts where it begins behind what gave the device its role. That came apart, and cannot be named yet.
+        let given = state.cuts.trust.rows.filter {
+            $0.statement.device == device && $0.statement.role ?? .reader >= .writer
+                && verdicts.counting.contains($0.dot)
         }
-        return isWaiting ? .catchingUp : nil
+        return given.isEmpty || given.contains { state.held.covers($0.dot) } ? nil : .catchingUp
     }
 
     private mutating func apply(

@@ -17,10 +17,6 @@ extension LogPlan {
             // What the dropped changes set is unknown here.
             if counters.lowerBound < state.firstHeld.next(of: replica) { after.isIncomplete = true }
             let counts = !strictEnds.isVoid(Dot(replica: replica, counter: counters.lowerBound))
-            // What others did to that work had no effect while it was void: a state does not tell of it.
-            if counts, state.hasAsState(whatKnows: Dot(replica: replica, counter: counters.lowerBound)) {
-                after.isIncomplete = true
-            }
             var seen = SeenBefore(
                 try state.firsts.beginning(of: replica) + history.contextSteps(of: replica))
             try history.forEachSegment(of: replica, behind: counters.lowerBound) { segment in

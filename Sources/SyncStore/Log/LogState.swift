@@ -113,13 +113,6 @@ package struct LogState: Sendable, Equatable {
     /// Returns what the replica's changes have named so far.
     package func named(by replica: ReplicaID) -> VersionVector { named[replica] ?? VersionVector() }
 
-    /// True if another history, whose author knows the dot by now, is not in the log from its beginning on.
-    func hasAsState(whatKnows dot: Dot) -> Bool {
-        tips.contains {
-            $0.replica != dot.replica && firstHeld.next(of: $0.replica) > 0 && context(of: $0.replica).covers(dot)
-        }
-    }
-
     /// Returns what the author of the replica's newest change had seen.
     package func context(of replica: ReplicaID) -> VersionVector {
         if let context = recent[replica] { return context }

@@ -24,9 +24,13 @@ package struct TrustOrder: Sendable, Hashable {
     func isInformed(at origin: Origin, on state: LogState) -> Bool {
         if recoveryKey != nil { return true }
         let concerned: [DeviceID?] = [device, origin.dot.replica.device]
-        return state.cuts.trust.rows.allSatisfy {
-            !concerned.contains($0.statement.device) || $0.dot.replica == origin.dot.replica
-                || origin.context.covers($0.dot)
+        let rows = state.cuts.trust.rows.filter { concerned.contains($0.statement.device) }
+        func isNamed(_ dot: Dot) -> Bool { dot.replica == origin.dot.replica || origin.context.covers(dot) }
+        return rows.allSatisfy { row in
+            isNamed(row.dot)
+                || rows.contains {
+                    isNamed($0.dot) && $0.statement.device == row.statement.device && $0.knows.covers(row.dot)
+                }
         }
     }
 

@@ -128,8 +128,11 @@ package struct CutTable: Hashable, Sendable {
                 recoveryKey = judged(additions, by: founder).recoveryKey
             }
             // What has no effect by all that is known had none by what its author knew, and will have none. Any member may write
-            // such statements without end.
-            trust = TrustLaw.withoutIdle(trust, additions, founder: founder, key: recoveryKey, space: space)
+            // such statements without end. Members that follow another founder judge otherwise, and are told by this one.
+            let isShared = members.additions.contains { $0.founder.map { $0 != founder } ?? false }
+            if !isShared {
+                trust = TrustLaw.withoutIdle(trust, additions, founder: founder, key: recoveryKey, space: space)
+            }
         }
         if let founder, !trust.isEmpty || additions.contains(where: { $0.role == .reader }) {
             verdicts = judged(additions, by: founder)
