@@ -217,13 +217,13 @@ class AsyncClient:
     async def set_role(self, device: str, role: str, *, recovery_key: str | None = None) -> Device:
         """Gives a device a role, `reader`, `writer` or `admin`; one that was revoked is admitted again.
 
-        This device has to be an admin, or `recovery_key` is that of the space. `device` is best an id: a name is chosen by
-        its device.
+        This device has to be an admin, or `recovery_key` is that of the space. `device` is best an id: a device chooses
+        its name.
         """
         return await _concurrent.run(self._scope.location, _node.role_set(self._scope, device, role, recovery_key))
 
     async def revoke(self, device: str, *, wipe: bool = False, recovery_key: str | None = None) -> Revocation:
-        """Revokes a device, as in `set_role`: its later work counts nowhere. With `wipe` it is told to delete what it holds."""
+        """Revokes a device, as in `set_role`: its later work counts nowhere. `wipe` has it delete what it holds."""
         return await _concurrent.run(self._scope.location, _node.revoked(self._scope, device, wipe, recovery_key))
 
     async def recovery(self) -> RecoveryState:
