@@ -135,7 +135,7 @@ package enum Report: Sendable, Equatable {
     case memberAdmitted(DeviceID)
     /// A member says that this device was revoked, by a statement that its author signed.
     case ownRevocation(PlacedStatement, said: DeviceID)
-    /// That no longer holds.
+    /// The revocation that was told no longer holds.
     case ownRevocationEnded
     /// The device began more histories than are taken in; reported once in a run.
     case tooManyHistories(DeviceID)

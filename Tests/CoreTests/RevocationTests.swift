@@ -419,7 +419,7 @@ import Testing
 
     // MARK: Earlier versions
 
-    /// Whether 0 sent 1 statements, and whether it offered it state, 1 being of a version with these features.
+    /// Tells if 0 sent 1 statements, and if it offered it state, 1 being of a version with these features.
     private func told(_ features: UInt64, statements: Bool) throws -> (statements: Bool, state: Bool) {
         let device = SimulatedDevice.all[1].id
         var mesh = try Mesh(3) { configuration in

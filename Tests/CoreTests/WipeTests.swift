@@ -3,7 +3,8 @@ import SyncModel
 import SyncSimulator
 import Testing
 
-/// Which statements make a device delete what it holds. Device 0 is the core's own; device 1 founded the space.
+/// Statements that make a device delete what it holds, and those that do not. Device 0 is the core's own; device 1
+/// founded the space.
 @Suite struct WipeTests {
     private static let devices = SimulatedDevice.all
 

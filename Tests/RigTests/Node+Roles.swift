@@ -122,7 +122,7 @@ extension Node {
 }
 
 extension Rig {
-    /// Until all these nodes give the device this role.
+    /// Waits until all these nodes give the device this role.
     func waitUntilRole(
         _ role: String, of device: String, on numbers: [Int], sourceLocation: SourceLocation = #_sourceLocation
     ) throws {
@@ -133,7 +133,7 @@ extension Rig {
         }
     }
 
-    /// Until all these nodes say of the device that it was revoked.
+    /// Waits until all these nodes say of the device that it was revoked.
     func waitUntilRevoked(
         _ device: String, on numbers: [Int], sourceLocation: SourceLocation = #_sourceLocation
     ) throws {
@@ -144,7 +144,7 @@ extension Rig {
         }
     }
 
-    /// Until all these nodes say of themselves that they were revoked, and refuse to write.
+    /// Waits until all these nodes say of themselves that they were revoked, and refuse to write.
     func waitUntilOut(_ numbers: [Int], sourceLocation: SourceLocation = #_sourceLocation) throws {
         try eventually(
             within: .seconds(30), "nodes \(numbers) say that they were revoked", sourceLocation: sourceLocation

@@ -2,7 +2,7 @@ import SyncModel
 import SyncStore
 import Testing
 
-/// What a store writes for a device that is a reader, or was revoked. Device 1 founded the space, 2 joined through it.
+/// Writes of a store whose device is a reader, or was revoked. Device 1 founded the space, 2 joined through it.
 @Suite("Store contract: who may write")
 struct RoleWritingTests {
     private let key = RecoveryKey()

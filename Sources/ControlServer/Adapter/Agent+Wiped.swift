@@ -3,7 +3,7 @@ import SyncAgent
 
 // What `status` says on a device that deleted what it held, as it was told.
 extension Agent {
-    /// Until the device has joined others again.
+    /// Returns the warning that the device was wiped, until it has joined others again.
     func wipedWarnings(_ now: AgentSnapshot) -> [StatusResponse.Warning] {
         guard let wiped, now.members.count <= 1 else { return [] }
         let name = wiped.authorName.isEmpty ? String(wiped.author.prefix(7)) : wiped.authorName

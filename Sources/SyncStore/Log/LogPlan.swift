@@ -20,7 +20,7 @@ package struct LogPlan: Sendable {
     /// Objects to compute anew, because changes on them that are held already became void, or are void no more.
     var rebuilt: [ObjectKey] = []
     package internal(set) var changesCuts = false
-    /// Which stored changes are void wholly, before and after.
+    /// The stored changes that are void wholly, before and after.
     private(set) var strictEnds: StrictEndMove
     /// Schemas made anew, because edits that are held already became void, or are void no more.
     var remadeSchemas: [ExactString: CollectionSchema] = [:]

@@ -9,7 +9,7 @@ package struct VoidOperation: Sendable, Hashable {
         case schema(ExactString)
         /// A stream's setting.
         case stream(ExactString)
-        /// So many events were dropped from a stream.
+        /// A drop of so many events from a stream.
         case dropEvents(ExactString)
         case addition(DeviceID, name: String, role: MemberFact.Role)
         case retirement(DeviceID)
@@ -19,7 +19,7 @@ package struct VoidOperation: Sendable, Hashable {
     }
 
     package enum Edit: Sendable, Hashable {
-        /// With the first `fieldLimit` of the fields that are edited.
+        /// An edit, with the first `fieldLimit` of its fields.
         case created([ExactString])
         case edited([ExactString])
         case attached(AttachedFile)
@@ -100,7 +100,7 @@ extension VoidOperation.Edit {
 
 /// A page of the void work of a device.
 package struct VoidWorkPage: Sendable, Hashable {
-    /// In the order of stamps.
+    /// Void operations in the order of their stamps.
     package var operations: [VoidOperation] = []
     /// The key behind which the next page begins; nil for the last page.
     package var next: CanonicalKey?

@@ -15,7 +15,8 @@ extension LogRows: CutHistory {
         } == 1
     }
 
-    /// With the strict ends by which the tables are filled: the law judges once the table knows which founder to follow.
+    /// Returns the cuts, with the strict ends by which the tables are filled: the law judges once the table
+    /// knows which founder to follow.
     func cuts(_ members: MemberFacts) throws(StoreError) -> CutTable {
         let bytes = try cutBytes()
         var cuts: CutTable

@@ -100,7 +100,7 @@ struct Recovery: AsyncParsableCommand {
     }
 }
 
-/// Where the recovery key is read from.
+/// The place from which the recovery key is read.
 struct KeySource: ParsableArguments {
     @Argument(help: "- to read the key from standard input; else it is asked for at the terminal.")
     private var source: String?

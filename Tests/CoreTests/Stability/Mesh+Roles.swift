@@ -52,7 +52,7 @@ extension Mesh {
     }
 }
 
-/// What the cores of a mesh did and said, from the last `forget` on.
+/// The record of what the cores of a mesh did and said, from the last `forget` on.
 final class MeshLog {
     private(set) var effects: [(node: Int, effect: Effect)] = []
     private(set) var frames: [(sender: Int, node: Int, frame: Frame)] = []

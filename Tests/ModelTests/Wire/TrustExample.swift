@@ -1,7 +1,7 @@
 import Crypto
 import SyncModel
 
-/// What the vectors of statements on roles are made of: one of each kind, at counter 12 of the example's history.
+/// The statements on roles of which the vectors are made: one of each kind, at counter 12 of the example's history.
 struct TrustExample {
     let replica: ReplicaID
     let other: ReplicaID

@@ -2,7 +2,8 @@ import SyncModel
 import SyncStore
 import Testing
 
-/// What a store shows once a device is revoked: the ends that the law of trust gives, from the statement to what is shown. 1
+/// Stores once a device is revoked, and what they show: the ends that the law of trust gives, from the statement to
+/// what is shown. 1
 /// founded the space.
 @Suite("Store contract: revocations")
 struct RevocationTests {

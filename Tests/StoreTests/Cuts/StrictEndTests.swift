@@ -2,7 +2,7 @@ import SyncModel
 import SyncStore
 import Testing
 
-/// What a store shows of a history of which everything counts up to a strict end only. 1 is under test, 2 writes beyond the end,
+/// Stores with a history of which everything counts up to a strict end only. 1 is under test, 2 writes beyond the end,
 /// and 3 never sees what lies beyond it.
 @Suite("Store contract: strict ends")
 struct StrictEndTests {

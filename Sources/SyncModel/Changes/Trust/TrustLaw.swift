@@ -40,7 +40,7 @@ package struct TrustLaw {
     /// A set of facts with everything that their authors knew.
     private struct Known {
         let additions: [Int]
-        /// In an order in which what an author knew comes first.
+        /// Statements in an order in which what an author knew comes first.
         let statements: [Int]
     }
 
@@ -95,7 +95,8 @@ package struct TrustLaw {
         connecting = connectingFacts()
     }
 
-    /// Only statements that know less are in it: a peer may claim rows that know each other.
+    /// The facts that the author of a statement knew. Only statements that know less are among them: a peer may
+    /// claim rows that know each other.
     private func past(of index: Int) -> Known {
         let row = rows[index]
         return Known(
@@ -375,7 +376,8 @@ package struct TrustLaw {
             || dot.counter >= end(of: dot.replica, needs: need, state.ends, state.grants)
     }
 
-    /// Where the history ends for what needs a writer; 0 if only facts that do not count admitted its device.
+    /// The counter at which the history ends for what needs a writer; 0 if only facts that do not count
+    /// admitted its device.
     package func strictEnd(of replica: ReplicaID) -> UInt64 {
         if isAdmitted(replica.device, state.grants) { return end(of: replica, needs: .writer) }
         if isAdmitted(replica.device, connecting) { return 0 }

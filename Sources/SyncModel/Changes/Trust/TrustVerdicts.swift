@@ -1,6 +1,6 @@
 /// The answers of `TrustLaw` at all known facts: which role each device has, and where its histories end.
 package struct TrustVerdicts: Hashable, Sendable {
-    /// Where the histories of one device end for what needs a writer.
+    /// The ends of one device's histories for what needs a writer.
     private struct Ends: Hashable, Sendable {
         /// The end of the histories that no fact tells of.
         var others: UInt64

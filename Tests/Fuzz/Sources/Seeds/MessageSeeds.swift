@@ -120,7 +120,8 @@ extension PairingSeeds {
     }
 }
 
-/// What two members say of roles, in the form that `FuzzSession` reads: by its recovery key, by a device, by nobody.
+/// The statements of two members on roles, in the form that `FuzzSession` reads: by its recovery key, by a device,
+/// by nobody.
 enum StatementSeeds {
     static func talk(_ number: Int) -> [UInt8] {
         let placed = (0..<1 + number % 4).map { statement(number + $0) }

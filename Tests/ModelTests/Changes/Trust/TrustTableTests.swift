@@ -27,7 +27,7 @@ import Testing
         statement(.revocation(devices[device].id, ends: [], wipes: false), at: dot, knows: knows)
     }
 
-    /// What a node takes, and what must have come before.
+    /// A fact that a node takes, and what must have come before.
     private struct Fact {
         let dot: Dot
         let context: VersionVector

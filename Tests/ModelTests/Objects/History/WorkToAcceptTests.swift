@@ -1,7 +1,7 @@
 import SyncModel
 import Testing
 
-/// What an object would be with the void work of a device, and what taking it over writes.
+/// Objects as they would be with the void work of a device, and what taking it over writes.
 @Suite struct WorkToAcceptTests {
     /// An admin, a device that was revoked, and another member.
     private struct Mesh {
