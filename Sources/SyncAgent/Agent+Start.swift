@@ -113,6 +113,9 @@ extension Agent {
         var settings = CoreConfiguration(
             own: device, name: configuration.name, agentVersion: version, runID: generator.next(),
             seed: generator.next())
+        if let (receipt, addresses) = wiped?.pending(at: WallClock.milliseconds) {
+            (settings.wipeReceipt, settings.receiptAddressees) = (receipt, Set(addresses.map(\.0)))
+        }
         settings.exchangesState = configuration.exchangesState
         settings.collectsDeletions = true
         settings.dropsEvents = true
@@ -157,6 +160,8 @@ extension Agent {
         compaction.dropped = { [weak loop] dropped in loop?.handleCompacted(dropped) }
         loop.compaction = compaction
         loop.memberships = MembershipEnds(loop: loop, writer: writer)
+        loop.receipts = WipeReceipts(
+            loop: loop, writer: writer, directory: configuration.dataDirectory, own: wiped)
         bulk.askForBulk = { [weak loop] device in loop?.step(.askForBulk(device)) }
         bulk.blobsChanged = { [peerSignal] in peerSignal.touch() }
         blobDriver.inlet.connect(to: bulk)
@@ -174,9 +179,12 @@ extension Agent {
         loop.wipe = { [weak self, weak loop] placed in
             guard let self, let loop else { return }
             let author = placed.dot.replica.device
+            let now = WallClock.milliseconds
+            let receipt = WipeReceipt(
+                of: device, statement: placed.dot, milliseconds: now, in: .home, sign: identity.sign)
             let record = WipeRecord(
-                statement: placed.dot, authorName: loop.core.name(of: author) ?? author.shortID,
-                milliseconds: WallClock.milliseconds)
+                statement: placed.dot, authorName: loop.core.name(of: author) ?? author.shortID, milliseconds: now
+            ).telling(receipt, (try? driver.store.addresses()) ?? [])
             Task { [logger] in
                 do { try await self.wipe(.home, record) } catch {
                     logger.error("What this device was told to delete is still here.", metadata: ["error": "\(error)"])
@@ -222,6 +230,9 @@ extension Agent {
                 .addressAdded(
                     Endpoint(host: address.host, port: address.port), device: address.device,
                     isStatic: address.isStatic))
+        }
+        for (device, endpoint) in wiped?.pending(at: WallClock.milliseconds)?.addresses ?? [] {
+            running.loop.step(.addressAdded(endpoint, device: device, isStatic: false))
         }
     }
 

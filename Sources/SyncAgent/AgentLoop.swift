@@ -35,6 +35,7 @@ final class AgentLoop: CoreLoop {
     var memberships: MembershipEnds?
     /// Deletes what this device holds of the space, since this statement says so.
     var wipe: ((PlacedStatement) -> Void)?
+    var receipts: WipeReceipts?
     /// The time that superseded events stay, for a stream without a setting of its own; nil: for ever.
     var supersededMilliseconds: UInt64?
     var core: AgentCore
@@ -198,6 +199,8 @@ final class AgentLoop: CoreLoop {
             case .redoTakenBack(let limit): redoTakenBack(limit: limit)
             case .takeStatements(let statements): take(statements)
             case .wipe(let placed): wipe?(placed)
+            case .takeWipeReceipt(let receipt, let device): receipts?.take(receipt, of: device)
+            case .wipeReceiptTaken(let device): receipts?.recordTaken(by: device)
             case .dial(let id, let endpoint): dial(id, endpoint)
             case .send(let id, let frame): send(id, frame)
             case .establish(let id):

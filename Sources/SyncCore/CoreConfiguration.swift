@@ -25,6 +25,10 @@ package struct CoreConfiguration: Sendable, Equatable {
     package var features = SessionProtocol.features
     /// The feature bits that a peer must announce, or there is no session with it.
     package var featuresRequired = SessionProtocol.featuresRequired
+    /// The receipt of a device that deleted what it held; nil for any other.
+    package var wipeReceipt: WipeReceipt?
+    /// The members of then, which are told: a session with one of them is only for that.
+    package var receiptAddressees: Set<DeviceID> = []
     /// Planted bugs; none in an agent that people use.
     package var faults: CoreFaults = []
 

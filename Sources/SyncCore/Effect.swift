@@ -39,6 +39,10 @@ package enum Effect: Sendable, Equatable {
     case takeStatements([PlacedStatement])
     /// An admin, or the recovery key, revoked this device and told it to delete what it holds of the space.
     case wipe(PlacedStatement)
+    /// A device brought its receipt for a wipe. Nothing about it was checked yet.
+    case takeWipeReceipt(WipeReceipt, from: DeviceID)
+    /// A member of then has this device's receipt.
+    case wipeReceiptTaken(by: DeviceID)
 
     /// A peer holds another history of this replica: take back what ours has beyond the last common change, and keep work of
     /// this device aside; answer with `takenBack`.

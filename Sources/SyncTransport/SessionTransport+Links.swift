@@ -16,7 +16,7 @@ extension SessionTransport: LinkDelegate {
     func objection(to key: PeerKey, _ direction: Direction) -> EndReason? {
         // Our own key: ourselves, or a copy of our disk that runs elsewhere. A session tells which by its first frame.
         if key.device == identity.deviceID || trusted.contains(key.device) { return nil }
-        if direction == .inbound, heard.contains(key.device) { return nil }
+        if heard.contains(key.device) { return nil }
         let isOpen = codes != nil || inviter?.isOpen(for: key.device) ?? false
         return direction == .inbound && isOpen ? nil : .notPaired
     }

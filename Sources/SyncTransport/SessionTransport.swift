@@ -16,7 +16,7 @@ package final class SessionTransport {
     let handlers: TLSHandlers
 
     private(set) var trusted: Set<DeviceID> = []
-    /// Devices that may dial a session and are refused in it, after its first frame.
+    /// Devices that may have a session only for its first frames.
     private(set) var heard: Set<DeviceID> = []
     /// Answers the pairing protocol; without one, or with no ticket open, that protocol is not spoken at all.
     package var inviter: TicketInviter?
@@ -59,7 +59,8 @@ package final class SessionTransport {
 
     /// The devices that may connect. Connections of devices left out are closed at once.
     ///
-    /// - Parameter heard: devices that may dial a session only to be refused there. Their sessions are the caller's to close.
+    /// - Parameter heard: devices that may have a session only to be refused there, or to be told something. Their sessions are the
+    ///   caller's to close.
     package func trust(_ devices: Set<DeviceID>, hearing heard: Set<DeviceID> = []) {
         eventLoop.preconditionInEventLoop()
         trusted = devices

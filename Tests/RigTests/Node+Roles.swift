@@ -10,6 +10,7 @@ struct Member: Decodable {
     let heard: [String]?
     let waitingFor: [String]?
     let revokedBy: String?
+    let wipedAt: String?
 }
 
 /// Answer of `lanyard devices revoke`.

@@ -335,7 +335,7 @@ extension RigSuites {
 
         @Test func `a stolen device that is told to wipe itself has nothing left, and says so`() throws {
             try Rig.with(3) { rig in
-                let (one, three) = (rig.node(1), rig.node(3))
+                let (one, two, three) = (rig.node(1), rig.node(2), rig.node(3))
                 let secret = "the safe opens at \(UUID().uuidString)"
                 try one.put("note/secret", ["title": .text(secret)])
                 let file = try one.makeFile("plan.bin", bytes: Bytes.mebi)
@@ -355,6 +355,12 @@ extension RigSuites {
                     (try? three.warning("wiped")) != nil
                 }
                 try expectWiped(three, secret)
+                // Brought to one or both, the receipt is known to all.
+                try eventually(within: .seconds(30), "node3's receipt is on both others") {
+                    try rig.ask([1, 2]) { try $0.member("node3").wipedAt != nil }.allSatisfy { $0 }
+                }
+                let table = try two.run(["lanyard", "devices"]).output
+                #expect(table.contains("revoked, wiped"), "\(table)")
                 try rig("stop", "3")
                 try rig("start", "3")
                 try expectWiped(three, secret)
@@ -370,6 +376,7 @@ extension RigSuites {
                 try rig.inStep(within: .seconds(30))
                 #expect(try rig.show([1, 2, 3], "note/secret", ["title": .text(secret)]))
                 #expect(try three.warning("wiped") == nil && three.warning("revoked") == nil)
+                #expect(try one.member("node3").wipedAt == nil)
                 try three.put("note/back", ["title": "in again"])
                 try rig.inStep(within: .seconds(10))
                 #expect(try rig.show([1, 2, 3], "note/back", ["title": "in again"]))

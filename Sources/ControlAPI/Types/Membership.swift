@@ -110,6 +110,9 @@ public struct DeviceEntry: Codable, Equatable, Sendable {
     public var revokedBy: String?
     /// The time at which it was revoked, by that device's clock; null for any other, and if unknown.
     public var revokedAt: Timestamp?
+    /// The time at which it deleted what it held, as the revocation told it to: by its own clock, and as it has signed. Null
+    /// while no such receipt has come.
+    public var wipedAt: Timestamp?
     /// The time at which its membership ends: an admin's device revokes it then. Null if it does not end by itself.
     public var until: Timestamp?
 
@@ -117,7 +120,7 @@ public struct DeviceEntry: Codable, Equatable, Sendable {
     public init(
         id: String, name: String, role: Role, addedBy: String?, addedAt: Timestamp?, lastSeen: Timestamp?,
         state: String, heard: [String]? = nil, waitingFor: [String]? = nil, revokedBy: String? = nil,
-        revokedAt: Timestamp? = nil, until: Timestamp? = nil
+        revokedAt: Timestamp? = nil, wipedAt: Timestamp? = nil, until: Timestamp? = nil
     ) {
         self.id = id
         self.name = name
@@ -130,6 +133,7 @@ public struct DeviceEntry: Codable, Equatable, Sendable {
         self.waitingFor = waitingFor
         self.revokedBy = revokedBy
         self.revokedAt = revokedAt
+        self.wipedAt = wipedAt
         self.until = until
     }
 }

@@ -38,10 +38,16 @@ extension Agent {
         let revocations = now.members.compactMap { member in
             now.cuts.revocation(of: member.device).map { (device: member.device, dot: $0.dot) }
         }
-        let (addresses, times, log) = try await stored { () throws(StoreError) in
-            var times: [DeviceID: Timestamp] = [:]
-            for (device, dot) in revocations { times[device] = try store.trustTimes(at: dot)?.written }
-            return (try store.addresses(), times, try store.logState())
+        let (addresses, times, wiped, log) = try await stored { () throws(StoreError) in
+            var (times, wiped): ([DeviceID: Timestamp], [DeviceID: Timestamp]) = ([:], [:])
+            for (device, dot) in revocations {
+                times[device] = try store.trustTimes(at: dot)?.written
+                guard let receipt = try store.wipeReceipt(of: device, space: .home), receipt.statement == dot,
+                    let key = now.membership.signingKey(of: device), receipt.isSigned(by: key, of: device, in: .home)
+                else { continue }
+                wiped[device] = Timestamp(millisecondsSinceEpoch: receipt.milliseconds)
+            }
+            return (try store.addresses(), times, wiped, try store.logState())
         }
         let seen = lastSeen(now, addresses)
         let revoked = Dictionary(revocations) { first, _ in first }
@@ -59,6 +65,7 @@ extension Agent {
                 heard: departure.map { $0.heard.map { "\($0)" } },
                 waitingFor: departure.map { $0.waitingFor.map { "\($0)" } },
                 revokedBy: revoked[member.device].map { "\($0.replica.device)" }, revokedAt: times[member.device],
+                wipedAt: wiped[member.device],
                 until: log.cuts.until(of: member.device, in: log.members).map(Timestamp.init(secondsSinceEpoch:)))
         }
     }

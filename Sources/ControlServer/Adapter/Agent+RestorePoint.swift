@@ -156,8 +156,8 @@ extension Agent {
         }
         var window = RestoreWindow(examined: objects.count, last: objects.last?.position)
         var kept: [RestorePointResponse.Kept] = []
-        // Snapshots belong to streams, which stay.
-        for object in objects where object.key.collection != SnapshotRecord.collection {
+        // Snapshots belong to streams, which stay; receipts to what happened.
+        for object in objects where !object.key.isKeptByAgents {
             let name = object.key.name
             guard let past = pasts[object.key] else { continue }
             guard past.changes.contains(where: { $0.wallMilliseconds > time }) || past.beginning != nil else {

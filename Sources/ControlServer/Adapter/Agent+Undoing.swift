@@ -85,8 +85,8 @@ extension Agent {
                 try store.changedObjects(of: nil, space: .home, after: lower, limit: limit)
             }
             for object in objects.reversed() where object.position <= upper {
-                // Applications save these, not people.
-                if object.key.collection == SnapshotRecord.collection { continue }
+                // Applications and agents save these, not people.
+                if object.key.isKeptByAgents { continue }
                 let isOwn = object.version?.replica.device == device
                 if isBounded, !isOwn { return found }
                 histories += 1

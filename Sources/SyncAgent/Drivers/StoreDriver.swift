@@ -73,6 +73,11 @@ package final class StoreDriver: Sendable {
         run(on: reader) { store throws(StoreError) in try store.missingCount(of: space) }
     }
 
+    /// Returns the receipt for a wipe that is kept of a device.
+    func wipeReceipt(of device: DeviceID) -> EventLoopFuture<WipeReceipt?> {
+        run(on: reader) { store throws(StoreError) in try store.wipeReceipt(of: device, space: .home) }
+    }
+
     func heads(at entries: [VersionVector.Entry]) -> EventLoopFuture<[ChainHead?]> {
         run(on: reader) { store throws(StoreError) in try store.heads(at: entries) }
     }

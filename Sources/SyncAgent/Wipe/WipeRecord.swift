@@ -1,4 +1,6 @@
-import Foundation
+package import Foundation
+import ReplicatedTypes
+import SyncCore
 package import SyncModel
 import SyncStore
 
@@ -15,13 +17,63 @@ package struct WipeRecord: Sendable, Hashable, Codable {
     /// The statements that were carried out here before, the newest last; at most `mostEarlier`.
     package private(set) var earlier: [String] = []
 
+    /// What is to be said to members of the space that was left.
+    package private(set) var receipt: Receipt?
+
     private static let mostEarlier = 64
+
+    private static let mostAddresses = 16
+    /// The time after which devices that were not met are told no more.
+    private static let patience: Int64 = 30 * 86_400_000
+
+    /// The receipt for a wipe, and where the devices were met last that do not have it yet.
+    package struct Receipt: Sendable, Hashable, Codable {
+        /// `WipeReceipt`.
+        package let bytes: Data
+        package fileprivate(set) var addresses: [Address]
+    }
+
+    package struct Address: Sendable, Hashable, Codable {
+        package let device: String
+        package let host: String
+        package let port: UInt16
+    }
 
     package init(statement: Dot, authorName: String, milliseconds: Int64) {
         self.statement = "\(statement.replica):\(statement.counter)"
         author = "\(statement.replica.device)"
         self.authorName = authorName
         self.milliseconds = milliseconds
+    }
+
+    /// Returns the record with what is to be said to the devices that were met at these addresses.
+    func telling(_ receipt: WipeReceipt, _ addresses: [PeerAddress]) -> WipeRecord {
+        let known = addresses.compactMap { address in
+            address.device.map { Address(device: "\($0)", host: address.host, port: address.port) }
+        }
+        var record = self
+        record.receipt = Receipt(
+            bytes: Data(receipt.canonicalBytes), addresses: Array(known.suffix(Self.mostAddresses)))
+        return record
+    }
+
+    /// Returns the record once a device has the receipt; nil if it was not waited for.
+    func told(_ device: DeviceID) -> WipeRecord? {
+        guard let receipt, receipt.addresses.contains(where: { $0.device == "\(device)" }) else { return nil }
+        var record = self
+        record.receipt?.addresses.removeAll { $0.device == "\(device)" }
+        return record
+    }
+
+    /// Returns the receipt with the addresses at which it is to be brought; nil if nobody is left.
+    func pending(at milliseconds: Int64) -> (receipt: WipeReceipt, addresses: [(DeviceID, Endpoint)])? {
+        guard let receipt, milliseconds - self.milliseconds < Self.patience else { return nil }
+        var reader = ByteReader([UInt8](receipt.bytes))
+        guard let signed = try? WipeReceipt(reading: &reader) else { return nil }
+        let addresses = receipt.addresses.compactMap { address in
+            DeviceID(text: address.device).map { ($0, Endpoint(host: address.host, port: address.port)) }
+        }
+        return addresses.isEmpty ? nil : (signed, addresses)
     }
 
     /// Returns the record with the statements of an earlier one; nil if its statement was carried out already. A device that was

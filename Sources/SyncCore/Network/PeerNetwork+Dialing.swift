@@ -178,12 +178,13 @@ extension PeerNetwork {
         sessions.contains { $0.device == device && $0.state != .closing && !isSuspected($0, at: now) }
     }
 
-    /// True if the address should be dialled: not ours, not removed, not under way, and of a trusted device that lacks a session
-    /// or of an unknown device.
+    /// True if the address should be dialled: not ours, not removed, not under way, and of an unknown device, or of one that lacks
+    /// a session and is trusted or to be told of a wipe.
     private func isWanted(_ target: DialBook.Target, at now: Tick) -> Bool {
         guard !target.isOwn, !target.isRemoved, target.attempt == nil, target.nextAt != nil else { return false }
         guard let device = target.device else { return true }
-        return isTrusted(device) && !isServed(device, at: now) && isInActiveView(device)
+        guard !isServed(device, at: now) else { return false }
+        return isTrusted(device) ? isInActiveView(device) : isAddressee(device)
     }
 
     /// True if the device is among those to keep sessions with. Up to the limit these are all. Beyond it they are our two

@@ -23,6 +23,17 @@ extension PeerNetwork {
         member(device).map(\.isBarred) ?? false && !isBlocked(device)
     }
 
+    /// True if the device is to be told that this one deleted what it held: a session with it is for nothing else, unless it is
+    /// a member here, too.
+    func isAddressee(_ device: DeviceID) -> Bool { addressees.contains(device) && !isBlocked(device) }
+
+    /// Records that a device has the receipt, if the session was one that brings it.
+    mutating func recordReceiptTaken(_ session: PeerSession, _ output: inout StepOutput) {
+        guard session.takesReceipts, addressees.remove(session.device) != nil else { return }
+        output.emit(.wipeReceiptTaken(by: session.device))
+        emitTrust(&output)
+    }
+
     /// Takes the members of the spaces and tells the shell which of them may connect.
     mutating func trust(_ members: [NetworkMember], _ statements: [PlacedStatement], _ output: inout StepOutput) {
         update(members: members, statements: statements)
@@ -30,7 +41,8 @@ extension PeerNetwork {
     }
 
     private func emitTrust(_ output: inout StepOutput) {
-        let heard = members.map(\.device).filter { $0 != settings.own && isHeard($0) }
+        let barred = members.map(\.device).filter { $0 != settings.own && isHeard($0) }
+        let heard = barred + addressees.filter { isAddressee($0) && !isTrusted($0) && !isHeard($0) }.sorted()
         let served = settings.faults.contains(.serveBarred) ? (trusted + heard).sorted() : trusted
         output.emit(.trust(served, hearing: heard))
     }

@@ -13,7 +13,7 @@ extension PeerNetwork {
         let index = sessions.count - 1
         // Ourselves, or a copy of our disk that runs elsewhere: the Hello tells which.
         if device == settings.own { return send(index, .hello(hello(to: device)), &output) }
-        guard isTrusted(device) || isHeard(device) else {
+        guard isTrusted(device) || isHeard(device) || isAddressee(device) else {
             return refuse(index, .notMember, detail: device.shortID, &output)
         }
         send(index, .hello(hello(to: device)), &output)
@@ -28,7 +28,8 @@ extension PeerNetwork {
             sessionNumber: sessionNumber, wallMilliseconds: 0,
             agentVersion: settings.agentVersion, instance: instance, listenPort: listenPort,
             waitingRoomBytes: UInt64(settings.bounds.waitingRoomBytes),
-            twinRun: twins.claims[device]?.otherRun ?? 0, statementCount: UInt32(statements.count))
+            twinRun: twins.claims[device]?.otherRun ?? 0, statementCount: UInt32(statements.count),
+            wipeReceipt: isAddressee(device) ? settings.configuration.wipeReceipt : nil)
     }
 
     /// The part of the agent that a frame is for.
@@ -49,7 +50,7 @@ extension PeerNetwork {
         switch (sessions[index].state, frame) {
         case (.greeting, .statements(let sent)) where sessions[index].isHearing:
             recordReceived(sent.statements, from: sessions[index].device)
-            bar(index, &output)
+            if isHeard(sessions[index].device) { bar(index, &output) }
         case (.greeting, .goodbye(let goodbye)) where sessions[index].isHearing:
             handleGoodbye(index, goodbye, &output)
         // It takes the session for one that is up.
@@ -90,6 +91,10 @@ extension PeerNetwork {
         }
         let id = sessions[index].id
         let device = sessions[index].device
+        sessions[index].takesReceipts = features & SessionProtocol.roles != 0
+        if let receipt = hello.wipeReceipt, member(device) != nil {
+            output.emit(.takeWipeReceipt(receipt, from: device))
+        }
         guard !isHeard(device) else {
             // What the recovery key said comes next: a thief may have revoked the device. Ours goes as well: the device may
             // refuse this one, and wait for it.
@@ -102,6 +107,13 @@ extension PeerNetwork {
             output.emit(.establish(id))
             return nil
         }
+        guard isTrusted(device) else {
+            // Of the space that this device was told to leave. That one says why it refuses, and then has the receipt.
+            sessions[index].isHearing = true
+            output.emit(.establish(id))
+            return nil
+        }
+        recordReceiptTaken(sessions[index], &output)
         sessions[index].knowsBulk = features & SessionProtocol.bulk != 0
         sessions[index].runID = hello.runID
         sessions[index].sessionNumber = hello.sessionNumber
@@ -156,6 +168,7 @@ extension PeerNetwork {
     private mutating func handleGoodbye(_ index: Int, _ goodbye: Frame.Goodbye, _ output: inout StepOutput) {
         recordReceived(goodbye.statements, from: sessions[index].device)
         sessions[index].isBarredThere = goodbye.code == CloseReason.revoked.rawValue
+        if sessions[index].isBarredThere { recordReceiptTaken(sessions[index], &output) }
         if goodbye.code == CloseReason.duplicateIdentity.rawValue {
             handleTwinGoodbye(from: sessions[index].device, goodbye, &output)
         }

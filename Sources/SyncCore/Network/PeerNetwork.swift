@@ -27,12 +27,15 @@ struct PeerNetwork: Sendable {
     private var received: [(device: DeviceID, statement: PlacedStatement)] = []
     /// The devices that this node refuses, sorted.
     var blocked: [DeviceID]
+    /// The devices that are still to be told that this one deleted what it held.
+    var addressees: Set<DeviceID>
     /// Devices with a session on which both know bulk connections, as the shell was told.
     var bulkPeers: [BulkPeering] = []
 
     init(settings: CoreSettings, blocked: [DeviceID]) {
         self.settings = settings
         self.blocked = blocked.sorted()
+        addressees = settings.configuration.receiptAddressees
         random = SplitMix64(seed: settings.configuration.seed)
     }
 

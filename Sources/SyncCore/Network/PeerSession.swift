@@ -40,8 +40,10 @@ struct PeerSession: Sendable {
     /// The challenge to this session while another run of the device wants its place.
     var twin: TwinChallenge?
 
-    /// True for a device that may have no session, while what it says of the recovery key is awaited.
+    /// True for a device that may have no session, while what it says of the recovery key, or its farewell, is awaited.
     var isHearing = false
+    /// True if the peer knows receipts of wipes.
+    var takesReceipts = false
     /// True if the peer said that it revoked this device.
     var isBarredThere = false
 

@@ -29,12 +29,14 @@ extension Frame {
         /// The number of statements of the recovery key that the sender sends next: a receiver that refuses the sender waits for
         /// them, since a thief may have revoked it.
         package var statementCount: UInt32
+        /// The sender's word that it deleted what it held, as a revocation told it to.
+        package var wipeReceipt: WipeReceipt?
 
         package init(
             protocols: ClosedRange<UInt32>, features: UInt64, featuresRequired: UInt64, name: String, runID: UInt64,
             sessionNumber: UInt64, wallMilliseconds: Int64, agentVersion: String, instance: String,
             listenPort: UInt16, waitingRoomBytes: UInt64, twinRun: UInt64 = 0, twinSignature: [UInt8] = [],
-            statementCount: UInt32 = 0
+            statementCount: UInt32 = 0, wipeReceipt: WipeReceipt? = nil
         ) {
             self.protocols = protocols
             self.features = features
@@ -50,6 +52,7 @@ extension Frame {
             self.twinRun = twinRun
             self.twinSignature = twinSignature
             self.statementCount = statementCount
+            self.wipeReceipt = wipeReceipt
         }
     }
 }

@@ -151,6 +151,7 @@ extension Lanyard_V1_Hello {
         twinRun = hello.twinRun
         twinSignature = Data(hello.twinSignature)
         statementCount = hello.statementCount
+        wipeReceipt = Data(hello.wipeReceipt?.canonicalBytes ?? [])
     }
 }
 
@@ -166,7 +167,8 @@ extension Frame.Hello {
             sessionNumber: hello.sessionNumber, wallMilliseconds: clock, agentVersion: hello.agentVersion,
             instance: hello.instance, listenPort: port, waitingRoomBytes: hello.waitingRoomBytes,
             twinRun: hello.twinRun, twinSignature: [UInt8](hello.twinSignature),
-            statementCount: hello.statementCount)
+            statementCount: hello.statementCount,
+            wipeReceipt: try WipeReceipt.read([UInt8](hello.wipeReceipt)))
     }
 }
 
@@ -385,5 +387,16 @@ extension PlacedStatement {
             if let statement = try? PlacedStatement(reading: &reader), reader.isAtEnd { read.append(statement) }
         }
         return read
+    }
+}
+
+extension WipeReceipt {
+    fileprivate static func read(_ bytes: [UInt8]) throws(WireError) -> WipeReceipt? {
+        if bytes.isEmpty { return nil }
+        var reader = ByteReader(bytes)
+        guard let receipt = try? WipeReceipt(reading: &reader), reader.isAtEnd else {
+            throw .outOfRange(field: "hello.wipe_receipt")
+        }
+        return receipt
     }
 }

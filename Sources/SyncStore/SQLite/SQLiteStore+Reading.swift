@@ -73,6 +73,13 @@ extension SQLiteStore {
         } ?? nil
     }
 
+    /// Returns the receipt for a wipe that is kept of a device; whether the device signed it is not checked.
+    package func wipeReceipt(of device: DeviceID, space: SpaceID) throws(StoreError) -> WipeReceipt? {
+        try object(WipeReceipt.key(of: device), space: space).flatMap {
+            WipeReceipt($0.reading(nil) { _ in true }.fields)
+        }
+    }
+
     /// Returns objects in the order of (collection, id).
     package func objects(_ query: ObjectQuery) throws(StoreError) -> [StoredObject] {
         try readLog(query.space) { rows throws(StoreError) in

@@ -97,7 +97,8 @@ struct Devices: AsyncParsableCommand {
                 table.add(
                     [
                         Table.Cell(device.name), Table.Cell(String(device.id.prefix(7))),
-                        Table.Cell(device.state == "revoked" ? nil : device.role.rawValue), Table.Cell(device.state),
+                        Table.Cell(device.state == "revoked" ? nil : device.role.rawValue),
+                        Table.Cell(device.wipedAt == nil ? device.state : "\(device.state), wiped"),
                         Table.Cell(adder), Table.Cell(TimeText.local.age(device.addedAt)),
                         Table.Cell(TimeText.local.age(device.lastSeen)), Table.Cell(Self.heard(device)),
                     ] + end)

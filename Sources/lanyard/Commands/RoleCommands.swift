@@ -109,13 +109,14 @@ struct Revoking {
     let client: LanyardClient
     let global: GlobalOptions
     let wipes: Bool
-    /// The time that connected devices may take to say that they have heard.
+    /// The time that connected devices may take to say that they have heard, or were wiped.
     private static let patience: Duration = .seconds(3)
 
     func revoke(_ found: DeviceEntry, recoveryKey: String?) async throws {
         var answer = try await client.revoke(
             device: found.id, wipe: wipes, recoveryKey: recoveryKey, space: global.space)
-        let devices = await receipts(of: &answer)
+        let wasConnected = found.state == "connected"
+        let devices = await receipts(of: &answer, isWipeDue: wipes && wasConnected)
         try global.print(answer) { _ in
             if global.quiet { return "" }
             return Prose.wrapped(
@@ -124,16 +125,16 @@ struct Revoking {
     }
 
     /// - Returns: the devices as they are then.
-    private func receipts(of answer: inout Revocation) async -> [DeviceEntry] {
+    private func receipts(of answer: inout Revocation, isWipeDue: Bool) async -> [DeviceEntry] {
         let end = ContinuousClock.now + Self.patience
         var devices: [DeviceEntry] = []
         while true {
             devices = (try? await client.devices(space: global.space)) ?? devices
-            if let device = devices.first(where: { $0.id == answer.device }), let heard = device.heard {
-                (answer.heard, answer.waitingFor) = (heard, device.waitingFor ?? [])
-            }
+            let device = devices.first { $0.id == answer.device }
+            if let heard = device?.heard { (answer.heard, answer.waitingFor) = (heard, device?.waitingFor ?? []) }
             let connected = devices.filter { $0.state == "connected" }.map(\.id)
-            guard ContinuousClock.now < end, answer.waitingFor.contains(where: connected.contains) else {
+            let isAwaited = answer.waitingFor.contains(where: connected.contains) || isWipeDue && device?.wipedAt == nil
+            guard ContinuousClock.now < end, isAwaited else {
                 return devices
             }
             try? await Task.sleep(for: .milliseconds(100))

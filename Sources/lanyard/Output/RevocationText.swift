@@ -20,11 +20,7 @@ package struct RevocationText {
     var text: String {
         var lines = ["\(name) is revoked: what it writes from now on counts nowhere, and no device has to do with it."]
         lines.append(receipts)
-        lines.append(
-            wipes
-                ? "It is told to delete what it holds when it meets a device that knows. Until then it has everything; what was "
-                    + "copied from it cannot be taken back."
-                : "What it already holds cannot be taken back from it.")
+        lines.append(wipes ? wiping : "What it already holds cannot be taken back from it.")
         if !revocation.alsoAdmitted.isEmpty {
             lines += ["", "It let in these devices, which stay. If you do not know one, revoke it, too:"]
             lines += revocation.alsoAdmitted.map { device in
@@ -33,6 +29,15 @@ package struct RevocationText {
         }
         lines += ["", "What it wrote that counts no more:  lanyard devices review \(revocation.device.prefix(7))"]
         return lines.joined(separator: "\n") + "\n"
+    }
+
+    private var wiping: String {
+        let copies = "What was copied from it cannot be taken back."
+        if let time = devices.first(where: { $0.id == revocation.device })?.wipedAt {
+            return "It deleted what it held, and has signed that (\(now.exact(time))). \(copies)"
+        }
+        return "It is told to delete what it holds when it meets a device that knows, and has everything until then. "
+            + "`lanyard devices` says wiped once it was. \(copies)"
     }
 
     /// Like "2 of 3 devices have heard of it. Not yet: phone, last seen 3 d ago."

@@ -95,6 +95,8 @@ extension TranscriptNames {
                 + (heard.isEmpty ? "" : ", hear \(heard.map(name).joined(separator: ", "))")
         case .takeStatements(let statements): "take \(statements.count) statements of the recovery key"
         case .wipe(let placed): "wipe, by \(name(placed.dot.replica.device))"
+        case .takeWipeReceipt(_, let device): "take \(name(device))'s receipt for a wipe"
+        case .wipeReceiptTaken(let device): "\(name(device)) has the receipt for the wipe"
         case .remember(let endpoint, _): "remember the address of \(name(endpoint))"
         case .bulkPeerUp(let device, _): "bulk peer \(name(device)) is up"
         case .bulkPeerDown(let device): "bulk peer \(name(device)) is down"

@@ -180,14 +180,35 @@ import Testing
         expectRefused(.hello(hello), "hello.statement_count")
     }
 
+    private func field(_ number: UInt64, _ bytes: [UInt8]) -> [UInt8] {
+        var field: [UInt8] = []
+        field.append(varint: number << 3 | 2)
+        field.append(lengthPrefixed: bytes)
+        return field
+    }
+
+    @Test func `a receipt that cannot be read is refused`() throws {
+        let replica = ReplicaID(device: DeviceID(bytes: [UInt8](repeating: 4, count: 32))!, incarnation: 1)
+        let receipt = WipeReceipt(
+            of: replica.device, statement: Dot(replica: replica, counter: 300), milliseconds: 5, in: .home
+        ) { _ in [UInt8](repeating: 9, count: 64) }
+        var hello = Frame.Hello.sample()
+        let plain = try FrameCodec.encode(.hello(hello))
+        hello.wipeReceipt = receipt
+        #expect(try FrameCodec.decode(FrameCodec.encode(.hello(hello))) == .hello(hello))
+        // One byte for the field's number, one for its length.
+        func frame(_ receipt: [UInt8]) -> [UInt8] { field(1, plain.dropFirst(2) + field(16, receipt)) }
+        let bytes = receipt.canonicalBytes
+        #expect(try FrameCodec.decode(frame(bytes)) == .hello(hello))
+        for broken in [Array(bytes.dropLast()), bytes + [0], [1]] {
+            #expect(throws: WireError.outOfRange(field: "hello.wipe_receipt")) {
+                try FrameCodec.decode(frame(broken))
+            }
+        }
+    }
+
     @Test func `too many statements are refused before they are read, and unknown ones are passed over`() throws {
         let one = statements(1)[0].canonicalBytes
-        func field(_ number: UInt64, _ bytes: [UInt8]) -> [UInt8] {
-            var field: [UInt8] = []
-            field.append(varint: number << 3 | 2)
-            field.append(lengthPrefixed: bytes)
-            return field
-        }
         func frame(_ parts: [[UInt8]]) -> [UInt8] {
             field(20, field(1, SpaceID.home.bytes) + parts.flatMap { field(2, $0) })
         }

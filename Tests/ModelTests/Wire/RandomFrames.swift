@@ -10,6 +10,15 @@ extension Frame.Hello {
 }
 
 extension SeededGenerator {
+    mutating func wipeReceipt() -> WipeReceipt {
+        let signature = (0..<64).map { _ in UInt8(truncatingIfNeeded: next()) }
+        let milliseconds = Int64.random(in: -Limits.wallMilliseconds...Limits.wallMilliseconds, using: &self)
+        let statement = Dot(replica: replica(), counter: edgy(below: 1 << 61))
+        return WipeReceipt(of: statement.replica.device, statement: statement, milliseconds: milliseconds, in: .home) {
+            _ in signature
+        }
+    }
+
     mutating func frame() -> Frame {
         switch next() % 18 {
         case 0:
@@ -18,6 +27,7 @@ extension SeededGenerator {
             hello.features = next()
             hello.wallMilliseconds = Int64.random(in: -Limits.wallMilliseconds...Limits.wallMilliseconds, using: &self)
             hello.statementCount = UInt32(next() % 33)
+            if chance(20) { hello.wipeReceipt = wipeReceipt() }
             return .hello(hello)
         case 1: return .have(have())
         case 2: return .haveRequest(Frame.HaveRequest(space: .home))

@@ -37,6 +37,20 @@ struct TrustExample {
             .readmission(other.device, .admin, ends: ends), by: Self.recoveryKey, knows: knows, at: dot, in: .home)
     }
 
+    /// The word of the device that was revoked; signed with the author's key, so that the example needs no other.
+    private var receipt: WipeReceipt {
+        WipeReceipt(of: other.device, statement: dot, milliseconds: 1_700_000_000_000, in: .home, sign: sign)
+    }
+
+    private var receiptMessage: [UInt8] {
+        var signed: [UInt8] = []
+        _ = WipeReceipt(of: other.device, statement: dot, milliseconds: 1_700_000_000_000, in: .home) { message in
+            signed = message
+            return sign(message)
+        }
+        return signed
+    }
+
     /// The bytes that an author signs.
     private var message: [UInt8] {
         var signed: [UInt8] = []
@@ -48,7 +62,10 @@ struct TrustExample {
     }
 
     var parts: [(String, [UInt8])] {
-        [("trust.message", message), ("recovery.public", Self.recoveryKey.publicKey)]
+        [
+            ("trust.message", message), ("recovery.public", Self.recoveryKey.publicKey),
+            ("receipt.message", receiptMessage),
+        ]
     }
 
     var statements: [(String, TrustStatement)] {
@@ -63,8 +80,11 @@ struct TrustExample {
         var hello = Frame.Hello.sample()
         hello.runID = 0x0102_0304_0506_0708
         hello.statementCount = 2
+        var wiped = Frame.Hello.sample()
+        wiped.runID = hello.runID
+        wiped.wipeReceipt = receipt
         return [
-            ("hello.statements", .hello(hello)),
+            ("hello.statements", .hello(hello)), ("hello.wiped", .hello(wiped)),
             ("goodbye.revoked", .goodbye(Frame.Goodbye(code: "revoked", message: "by 2OAFUY5", statements: said))),
             ("statements", .statements(Frame.Statements(space: .home, statements: [said[1]]))),
         ]

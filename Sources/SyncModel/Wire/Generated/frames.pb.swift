@@ -268,6 +268,9 @@ package nonisolated struct Lanyard_V1_Hello: Sendable {
   /// statements of the recovery key that this side sends next, if the other understands roles
   package var statementCount: UInt32 = 0
 
+  /// of a device that was told to delete what it held, and did
+  package var wipeReceipt: Data = Data()
+
   package var unknownFields = SwiftProtobuf.UnknownStorage()
 
   package init() {}
@@ -1043,7 +1046,7 @@ nonisolated extension Lanyard_V1_Frame: SwiftProtobuf.Message, SwiftProtobuf._Me
 
 nonisolated extension Lanyard_V1_Hello: SwiftProtobuf.Message, SwiftProtobuf._MessageImplementationBase, SwiftProtobuf._ProtoNameProviding {
   package static let protoMessageName: String = _protobuf_package + ".Hello"
-  package static let _protobuf_nameMap = SwiftProtobuf._NameMap(bytecode: "\0\u{3}protocol_least\0\u{3}protocol_greatest\0\u{1}features\0\u{3}features_required\0\u{1}name\0\u{3}run_id\0\u{3}session_number\0\u{3}wall_milliseconds\0\u{3}agent_version\0\u{1}instance\0\u{3}listen_port\0\u{3}waiting_room_bytes\0\u{3}twin_run\0\u{3}twin_signature\0\u{3}statement_count\0")
+  package static let _protobuf_nameMap = SwiftProtobuf._NameMap(bytecode: "\0\u{3}protocol_least\0\u{3}protocol_greatest\0\u{1}features\0\u{3}features_required\0\u{1}name\0\u{3}run_id\0\u{3}session_number\0\u{3}wall_milliseconds\0\u{3}agent_version\0\u{1}instance\0\u{3}listen_port\0\u{3}waiting_room_bytes\0\u{3}twin_run\0\u{3}twin_signature\0\u{3}statement_count\0\u{3}wipe_receipt\0")
 
   package mutating func decodeMessage<D: SwiftProtobuf.Decoder>(decoder: inout D) throws {
     while let fieldNumber = try decoder.nextFieldNumber() {
@@ -1066,6 +1069,7 @@ nonisolated extension Lanyard_V1_Hello: SwiftProtobuf.Message, SwiftProtobuf._Me
       case 13: try { try decoder.decodeSingularFixed64Field(value: &self.twinRun) }()
       case 14: try { try decoder.decodeSingularBytesField(value: &self.twinSignature) }()
       case 15: try { try decoder.decodeSingularUInt32Field(value: &self.statementCount) }()
+      case 16: try { try decoder.decodeSingularBytesField(value: &self.wipeReceipt) }()
       default: break
       }
     }
@@ -1117,6 +1121,9 @@ nonisolated extension Lanyard_V1_Hello: SwiftProtobuf.Message, SwiftProtobuf._Me
     if self.statementCount != 0 {
       try visitor.visitSingularUInt32Field(value: self.statementCount, fieldNumber: 15)
     }
+    if !self.wipeReceipt.isEmpty {
+      try visitor.visitSingularBytesField(value: self.wipeReceipt, fieldNumber: 16)
+    }
     try unknownFields.traverse(visitor: &visitor)
   }
 
@@ -1136,6 +1143,7 @@ nonisolated extension Lanyard_V1_Hello: SwiftProtobuf.Message, SwiftProtobuf._Me
     if lhs.twinRun != rhs.twinRun {return false}
     if lhs.twinSignature != rhs.twinSignature {return false}
     if lhs.statementCount != rhs.statementCount {return false}
+    if lhs.wipeReceipt != rhs.wipeReceipt {return false}
     if lhs.unknownFields != rhs.unknownFields {return false}
     return true
   }

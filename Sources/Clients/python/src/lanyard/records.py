@@ -173,6 +173,7 @@ class Device(Record):
     waiting_for: list[str] | None = None
     revoked_by: str | None = None
     revoked_at: str | None = None
+    wiped_at: str | None = None
     until: str | None = None
 
 
