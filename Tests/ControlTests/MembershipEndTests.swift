@@ -109,7 +109,7 @@ import lanyard
         }
     }
 
-    /// What a device says on the log of trust of another one: actions with the roles that they give.
+    /// The lines of a device about another one in its log of trust: actions with the roles that they give.
     private func deeds(of author: LiveAgent, about device: LiveAgent) async throws -> [String] {
         try await author.agent.trust(space: "home", after: nil, limit: 100).entries.filter {
             $0.author == author.device && $0.device == device.device
