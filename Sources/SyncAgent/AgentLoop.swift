@@ -218,6 +218,7 @@ final class AgentLoop: CoreLoop {
             case .report(let report):
                 touchedPeers = true
                 journal.record(report, logger: logger)
+                if case .peerClock = report { memberships?.handleChanged() }
             }
         }
         if touchedPeers { peersChanged() }

@@ -3,7 +3,9 @@ import ControlServer
 import Foundation
 import LanyardClient
 import SyncAgent
+import SyncCore
 import SyncModel
+import SyncStore
 import Testing
 import lanyard
 
@@ -103,6 +105,146 @@ import lanyard
             for live in [desk, hall] {
                 let found = try #require(try await entry(hall, on: live))
                 #expect(found.until == Self.far && found.state != "revoked", "\(found)")
+            }
+        }
+    }
+
+    /// The lines of a device about another one in its log of trust: actions with the roles that they give.
+    private func deeds(of author: LiveAgent, about device: LiveAgent) async throws -> [String] {
+        try await author.agent.trust(space: "home", after: nil, limit: 100).entries.filter {
+            $0.author == author.device && $0.device == device.device
+        }.map { entry in ([entry.action] + [entry.role?.rawValue].compactMap(\.self)).joined(separator: " ") }
+    }
+
+    @Test func `an invitation without an end leaves the one that holds`() async throws {
+        try await LiveAgent.with { desk async throws in
+            try await LiveAgent.with(named: "phone") { phone async throws in
+                try await join(desk, phone, as: .writer, until: Self.far)
+                try await RoleChangeTests.join(desk, phone, as: .admin)
+                #expect(try await deeds(of: desk, about: phone) == ["admitted writer", "admitted admin"])
+                for live in [desk, phone] {
+                    let found = try #require(try await entry(phone, on: live))
+                    #expect(found.until == Self.far && found.role == .admin, "\(found)")
+                }
+            }
+        }
+    }
+
+    @Test func `an admin's invitation makes a reader a writer by a statement, whatever came before`() async throws {
+        try await LiveAgent.with { desk async throws in
+            try await LiveAgent.with(named: "phone") { phone async throws in
+                try await join(desk, phone, as: .reader, until: Self.far)
+                for _ in 0..<2 { try await RoleChangeTests.join(desk, phone, as: .writer) }
+                var expected = ["admitted reader", "roleGiven writer"]
+                #expect(try await deeds(of: desk, about: phone) == expected)
+                #expect(try await entry(phone, on: desk)?.until == Self.far)
+                let later = Timestamp(millisecondsSinceEpoch: Self.far.millisecondsSinceEpoch + 86_400_000)
+                try await join(desk, phone, as: .writer, until: later)
+                expected.append("admitted reader")
+                #expect(try await deeds(of: desk, about: phone) == expected)
+                let found = try #require(try await entry(phone, on: desk))
+                #expect(found.until == later && found.role == .writer, "\(found)")
+                try await phone.put("note/n", "{}")
+                try await desk.converge(with: phone)
+                #expect(try await desk.agent.status(space: nil).spaces[0].objects == 1)
+                // Neither does its return make it one by a fact.
+                _ = try await desk.agent.revoke(space: "home", device: "phone", RevocationRequest())
+                try await phone.until { agent async throws in
+                    try await agent.status(space: nil).warnings.contains { $0.code == "revoked" }
+                }
+                try await RoleChangeTests.join(desk, phone, as: .writer)
+                expected += ["revoked", "readmitted writer", "admitted reader"]
+                #expect(try await deeds(of: desk, about: phone) == expected)
+                try await phone.put("note/m", "{}")
+                try await desk.converge(with: phone)
+                #expect(try await desk.agent.status(space: nil).spaces[0].objects == 2)
+            }
+        }
+    }
+
+    @Test func `an admin alone ends no membership, for its clock may be wrong, and does once a member says its time`()
+        async throws
+    {
+        let directory = try TemporaryDirectory()
+        let data = directory.path + "/data"
+        try await LiveAgent.with(named: "hall") { hall async throws in
+            let end = Self.soon
+            try await LiveAgent.with(in: data) { desk async throws in
+                try await join(desk, hall, as: .writer, until: end)
+                try await desk.until { _ async throws in try await entry(hall, on: desk)?.state == "connected" }
+                _ = try await hall.agent.block(space: "home", device: desk.device)
+            }
+            try await hall.until { _ async throws in Self.now > end }
+            try await LiveAgent.with(in: data) { desk async throws in
+                // What is said at the start comes before this.
+                try await desk.put("note/n", "{}")
+                #expect(try await entry(hall, on: desk)?.state == "offline")
+                let met = Self.now
+                _ = try await hall.agent.unblock(space: "home", device: desk.device)
+                try await desk.until { _ async throws in try await entry(hall, on: desk)?.state == "revoked" }
+                let found = try #require(try await entry(hall, on: desk))
+                #expect(try #require(found.revokedAt) >= met, "\(found)")
+            }
+        }
+    }
+
+    @Test func `the clock of a connected member that differs holds an end off, a guest's and an absent one's do not`()
+        async throws
+    {
+        try await RoleChangeTests.withMesh { desk, hall, _ async throws in
+            try await LiveAgent.with(named: "phone") { phone async throws in
+                func say(_ device: LiveAgent, ahead milliseconds: Int64) {
+                    let time = Self.now.millisecondsSinceEpoch + milliseconds
+                    desk.agent.journal.record(
+                        .peerClock(device.agent.device, wallMilliseconds: time), logger: desk.agent.logger)
+                }
+                let fact = try #require(try await desk.agent.snapshot().membership[hall.agent.device]).fact
+                /// Has desk look again.
+                func admitAgain() async throws {
+                    for outcome in try await desk.agent.write([.operations([.addMember(fact)])]) {
+                        _ = try outcome.get()
+                    }
+                }
+                let end = Self.soon
+                try await join(desk, phone, until: end)
+                try await desk.until { _ async throws in try await entry(phone, on: desk)?.state == "connected" }
+                say(hall, ahead: 3_600_000)
+                say(phone, ahead: -3_600_000)
+                try await desk.until { _ async throws in Self.now > end }
+                try await admitAgain()
+                try await desk.put("note/n", "{}")
+                #expect(try await entry(phone, on: desk)?.state != "revoked")
+                let left = Self.now
+                await hall.stop()
+                try await desk.until { _ async throws in try await entry(hall, on: desk)?.state == "offline" }
+                try await admitAgain()
+                try await desk.until { _ async throws in try await entry(phone, on: desk)?.state == "revoked" }
+                let found = try #require(try await entry(phone, on: desk))
+                #expect(try #require(found.revokedAt) >= left, "\(found)")
+            }
+        }
+    }
+
+    @Test func `a guest that is let in again until the same time is revoked again`() async throws {
+        try await LiveAgent.with { desk async throws in
+            try await LiveAgent.with(named: "hall") { hall async throws in
+                try await RoleChangeTests.join(desk, hall, as: .writer)
+                try await LiveAgent.with(named: "phone") { phone async throws in
+                    try await join(desk, phone, until: Self.soon)
+                    func revocations() async throws -> Int {
+                        try await deeds(of: desk, about: phone).count { $0 == "revoked" }
+                    }
+                    try await desk.until { _ async throws in try await revocations() == 1 }
+                    let device = phone.agent.device
+                    let fact = try #require(try await desk.agent.snapshot().membership[device]).fact
+                    // As by an admin's ticket whose clock is behind.
+                    let writes = [
+                        LocalWrite.trust(TrustOrder(.readmission(device, .reader))), .operations([.addMember(fact)]),
+                    ]
+                    for outcome in try await desk.agent.write(writes) { _ = try outcome.get() }
+                    try await desk.until { _ async throws in try await revocations() == 2 }
+                    #expect(try await entry(phone, on: desk)?.state == "revoked")
+                }
             }
         }
     }

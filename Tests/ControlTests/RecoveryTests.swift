@@ -3,6 +3,7 @@ import ControlServer
 import LanyardClient
 import SyncAgent
 import SyncModel
+import SyncStore
 import Testing
 import lanyard
 
@@ -55,6 +56,32 @@ import lanyard
             #expect(try await !desk.agent.status(space: nil).warnings.map(\.code).contains("no_recovery_key"))
             try await hall.until { agent async throws in try await agent.recovery(space: "home").exists }
             #expect(try await hall.agent.recovery(space: "home").createdAt == made.createdAt)
+        }
+    }
+
+    @Test func `what the key said elsewhere is said once more where its history is not held`() async throws {
+        let directory = try TemporaryDirectory()
+        let data = directory.path + "/data"
+        let key = try await LiveAgent.with(in: data) { desk async throws in
+            let text = try await makeKey(desk)
+            let attic = try await desk.addAwayMember(named: "attic").agent.device
+            // As a device tells it that is gone for good afterwards.
+            let dot = Dot(replica: ReplicaID(device: attic, incarnation: 77), counter: 0)
+            let statement = TrustStatement(
+                .revocation(attic, ends: [], wipes: false), by: try RecoveryKey(text: text), knows: VersionVector(),
+                at: dot, in: .home)
+            try await desk.agent.update { store throws(StoreError) in
+                _ = try store.takeStatements([PlacedStatement(dot: dot, statement: statement)], wallMilliseconds: 5)
+            }
+            return text
+        }
+        try await LiveAgent.with(in: data) { desk async throws in
+            let before = try await desk.agent.status(space: nil).spaces[0].changes
+            #expect(try await desk.agent.devices(space: "home").map(\.state).sorted() == ["revoked", "this"])
+            for _ in 0..<2 {
+                _ = try await desk.agent.revoke(space: "home", device: "attic", RevocationRequest(recoveryKey: key))
+                #expect(try await desk.agent.status(space: nil).spaces[0].changes == before + 1)
+            }
         }
     }
 

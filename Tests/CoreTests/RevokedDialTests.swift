@@ -28,4 +28,13 @@ import Testing
             talk.hear(.received(id, .hello(Conversation.hello()), bytes: 60))
         }
     }
+
+    @Test func `the session in which a member says so ended for that reason`() {
+        var talk = Conversation()
+        let id = talk.accept(1)
+        let goodbye = Frame.Goodbye(code: CloseReason.revoked.rawValue, message: "by an admin")
+        talk.hear(.received(id, .goodbye(goodbye), bytes: 40))
+        #expect(talk.closed(id) == .revoked && talk.goodbye(id) == nil)
+        #expect(talk.effects.contains(.report(.sessionDown(Conversation.devices[1].id, code: "revoked"))))
+    }
 }

@@ -87,4 +87,58 @@ struct RoleWritingTests {
         #expect(times.wallMilliseconds == 5 && times.knownMilliseconds == 5)
         #expect(try founder.trustTimes(at: Dot(replica: ReplicaID(device: device, incarnation: 9), counter: 0)) == nil)
     }
+
+    /// Has a store hear the newest statement of another one apart from its history.
+    private func tell(_ store: SQLiteStore, ofNewestOn source: SQLiteStore) throws {
+        let own = try #require(try source.state().ownReplica)
+        let rows = try source.logState().cuts.trust.rows.filter { $0.dot.replica == own }
+        let placed = PlacedStatement(try #require(rows.last))
+        _ = try store.takeStatements([placed], wallMilliseconds: 5)
+        let state = try store.logState()
+        #expect(state.cuts.verdicts?.counting.contains(placed.dot) == true && !state.held.covers(placed.dot))
+    }
+
+    @Test(arguments: StoreKind.allCases)
+    func `a statement of the key that came apart stops no writes that count without it`(kind: StoreKind) throws {
+        let stores = try pair(kind)
+        let (founder, other) = (stores[0], stores[1])
+        let device = TestDevice(2).id
+        try state(founder, .recoveryKey(key.publicKey))
+        try converge(stores)
+        try state(founder, .role(device, .writer), key)
+        try tell(other, ofNewestOn: founder)
+        #expect(try outcomes(other, .planned([.putting("n/1", "{}")])) == [nil])
+        // A new history counts behind one statement that is held; that another one is not does not matter.
+        try converge(stores)
+        try state(founder, .revocation(device, wipes: false))
+        try state(founder, .readmission(device, .writer))
+        try other.pull(from: founder)
+        try state(founder, .role(device, .writer), key)
+        try tell(other, ofNewestOn: founder)
+        #expect(try outcomes(other, .planned([.putting("n/2", "{}")])) == [nil])
+        try converge(stores)
+        #expect(try founder.state().counts.objects == 2)
+        #expect(try founder.state().digest == other.state().digest)
+    }
+
+    @Test(arguments: StoreKind.allCases)
+    func `a device that only a statement apart lets in waits for its history`(kind: StoreKind) throws {
+        let stores = try pair(kind)
+        let (founder, other) = (stores[0], stores[1])
+        let device = TestDevice(2).id
+        try state(founder, .recoveryKey(key.publicKey))
+        // It is held, and does not help: it knows nothing of the revocation.
+        try state(founder, .role(device, .writer))
+        try state(founder, .revocation(device, wipes: false), key)
+        try other.pull(from: founder)
+        try state(founder, .readmission(device, .writer), key)
+        try tell(other, ofNewestOn: founder)
+        let before = try other.vector
+        #expect(try outcomes(other, .planned([.putting("n/1", "{}")])) == [WriteRefusal(step: 0, .catchingUp)])
+        #expect(try other.vector == before)
+        try other.pull(from: founder)
+        #expect(try outcomes(other, .planned([.putting("n/1", "{}")])) == [nil])
+        try converge(stores)
+        #expect(try founder.state().counts.objects == 1)
+    }
 }

@@ -109,23 +109,28 @@ final class PairingDriver {
     /// Makes a guest a member with this role. Idempotent. One that was revoked is admitted again where this device is an admin: a
     /// member fact alone undoes no revocation. The fact comes behind it: a re-admission speaks over each end that it knows.
     func admit(_ guest: JoinedDevice, as role: MemberFact.Role, until: UInt64?) -> EventLoopFuture<Void> {
-        func fact(_ until: UInt64?) -> MemberFact {
+        let device = guest.deviceID
+        func fact(_ role: MemberFact.Role, _ until: UInt64?) -> MemberFact {
             guest.memberFact(role: role, founder: loop.founder, until: until)
         }
-        guard loop.core.cuts.isRevoked(guest.deviceID) else {
+        let added = loop.core.membership[device]?.fact.role
+        guard loop.core.cuts.isRevoked(device) else {
             // Another invitation, which says nothing of an end, does not take away the one that holds.
-            let known = (try? loop.store.store.logState()).flatMap { $0.cuts.until(of: guest.deviceID, in: $0.members) }
-            guard role > .reader, loop.ownRole == .admin, loop.core.cuts.verdicts?.roles[guest.deviceID] == .reader
+            let known = (try? loop.store.store.logState()).flatMap { $0.cuts.until(of: device, in: $0.members) }
+            guard role > .reader, loop.ownRole == .admin, let added,
+                let present = loop.core.cuts.verdicts?.roles[device], added == .reader || role > present
             else {
-                return write(fact(until ?? known))
+                return write(fact(role, until ?? known))
             }
-            // A fact that makes a reader a writer would have its old history count again, which nodes may have forgotten.
-            let change = LocalWrite.trust(TrustOrder(.role(guest.deviceID, role)))
-            let dated = guest.memberFact(role: .reader, founder: loop.founder, until: until)
-            return commit(until == nil ? [change] : [change, .operations([.addMember(dated)])])
+            // A fact that makes a reader a writer would have its old history count again, which nodes may have forgotten. And
+            // none raises a device that a statement made less.
+            var writes: [LocalWrite] = role > present ? [.trust(TrustOrder(.role(device, role)))] : []
+            if let until, until != known { writes.append(.operations([.addMember(fact(added, until))])) }
+            return writes.isEmpty ? loop.eventLoop.makeSucceededVoidFuture() : commit(writes)
         }
         return commit([
-            .trust(TrustOrder(.readmission(guest.deviceID, role))), .operations([.addMember(fact(until))]),
+            .trust(TrustOrder(.readmission(device, role))),
+            .operations([.addMember(fact(added == .reader ? .reader : role, until))]),
         ])
     }
 

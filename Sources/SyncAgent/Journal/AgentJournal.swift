@@ -1,5 +1,5 @@
-import Logging
-import SyncCore
+package import Logging
+package import SyncCore
 package import SyncModel
 import Synchronization
 
@@ -58,10 +58,12 @@ package final class AgentJournal: Sendable {
         }
     }
 
-    /// Milliseconds each connected device's clock is ahead of ours.
+    /// Milliseconds that each device's clock was ahead of ours when it connected last in this run.
     package var clockSkews: [DeviceID: Int64] { state.withLock(\.skews) }
-    /// True if a connected device's clock is so far off this one that no events are dropped by it.
-    package var isClockDisputed: Bool { clockSkews.values.contains { abs($0) > Self.mostSkewMilliseconds } }
+    /// True if a device's clock was so far off this one that no events are dropped by it.
+    package var isClockDisputed: Bool { clockSkews.values.contains(where: Self.isDispute) }
+    /// True for clocks so far apart that one of them must be wrong.
+    static func isDispute(_ skew: Int64) -> Bool { abs(skew) > mostSkewMilliseconds }
     private static let mostSkewMilliseconds: Int64 = 300_000
     /// Identities that two live agents have. An agent refused for it tries again every few seconds, so an identity not seen for
     /// a while is single again. Our own stays until this agent starts again: see `isIdentityShared`.
@@ -105,7 +107,7 @@ package final class AgentJournal: Sendable {
         state.withLock { $0.lastSync[device] = WallClock.milliseconds }
     }
 
-    func record(_ report: Report, logger: Logger) {
+    package func record(_ report: Report, logger: Logger) {
         switch report {
         case .sessionUp(let device, let name, let endpoint, let version):
             recordSeen(device)

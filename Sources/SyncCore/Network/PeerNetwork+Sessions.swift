@@ -173,7 +173,7 @@ extension PeerNetwork {
             handleTwinGoodbye(from: sessions[index].device, goodbye, &output)
         }
         recordFarewell(sessions[index].id, code: goodbye.code, at: output.now)
-        close(index, .redundant, sayingGoodbye: false, &output)
+        close(index, sessions[index].isBarredThere ? .revoked : .redundant, sayingGoodbye: false, &output)
     }
 
     /// Ends the session of a device that the space refuses, and tells it why.

@@ -42,10 +42,10 @@ package struct LocalCommit {
         self.faults = faults
         self.wallMilliseconds = wallMilliseconds
         rewritten = state.cuts.rewritten
-        let author = own.nextAuthor(on: state)
-        refusal = Self.refusal(of: author, on: state)
+        let (author, held) = (own.nextAuthor(on: state), own.nameable(on: state))
+        refusal = Self.refusal(of: author, naming: held, on: state)
         batch = ChangeBatch(
-            author, held: own.nameable(on: state), greatestStamp: state.greatestStamp,
+            author, held: held, greatestStamp: state.greatestStamp,
             wallMilliseconds: wallMilliseconds)
         // What is written here counts: a new history is known to lie behind a return only when its first change is taken.
         objects = ObjectPlan(on: state, cuts: CutTable(), faults: faults)
@@ -107,17 +107,25 @@ package struct LocalCommit {
         outcomes.append(.success(WriteOutcome(dots: origin.dot...last, steps: change.steps)))
     }
 
-    private static func refusal(of author: ChangeAuthor, on state: LogState) -> ObjectRefusal? {
+    /// - Parameter held: what the author's changes may name.
+    private static func refusal(
+        of author: ChangeAuthor, naming held: VersionVector, on state: LogState
+    ) -> ObjectRefusal? {
         guard let verdicts = state.cuts.verdicts else { return nil }
         let device = author.replica.device
         if verdicts.roles[device] == .reader { return .readOnly }
-        guard (state.cuts.strictEnd(of: author.replica) ?? .max) <= author.tip.next else { return nil }
-        // A new history counts where it begins behind what gave the device its role. That came apart, and cannot be named yet.
-        let given = state.cuts.trust.rows.filter {
-            $0.statement.device == device && $0.statement.role ?? .reader >= .writer
-                && verdicts.counting.contains($0.dot)
+        func isVoid(by cuts: CutTable) -> Bool { (cuts.strictEnd(of: author.replica) ?? .max) <= author.tip.next }
+        guard isVoid(by: state.cuts) else { return nil }
+        // A new history counts where it begins behind what gave the device its role. That may have come apart, and cannot be
+        // named yet.
+        let isApart = state.cuts.trust.rows.contains {
+            $0.statement.device == device && $0.statement.role != nil && verdicts.counting.contains($0.dot)
+                && !state.held.covers($0.dot)
         }
-        return given.isEmpty || given.contains { state.held.covers($0.dot) } ? nil : .catchingUp
+        guard isApart, author.tip.next == 0 else { return nil }
+        var cuts = state.cuts
+        _ = cuts.record(Dot(replica: author.replica, counter: 0), context: held, [], members: state.members)
+        return isVoid(by: cuts) ? .catchingUp : nil
     }
 
     private mutating func apply(

@@ -128,6 +128,37 @@ struct RevocationTests {
         try StrictEndTests.expectSame(stores[0], as: stores[2])
     }
 
+    @Test func `what counts again is whole where older changes were dropped`() throws {
+        let stores = try mesh(.sqliteInTmpfs)
+        let key = RecoveryKey()
+        try write(stores[0], .recoveryKey(key.publicKey))
+        try write(stores[0], .role(TestDevice(2).id, .admin))
+        try converge(stores)
+        #expect(try stores[0].compactAll(upTo: stores[0].vector) > 0)
+        let honest = try #require(try stores[2].state().ownReplica)
+        let work = Dot(replica: honest, counter: try stores[2].vector.next(of: honest))
+        try StrictEndTests.emit(stores[2], "s", "2")
+        try stores[2].write(.putting("n/3", #"{"x":3}"#))
+        try stores[0].pull(from: stores[2])
+        try StrictEndTests.emit(stores[0], "s", "3")
+        // The history of 1 is compacted, and its author knows the work that is about to be void.
+        let own = try #require(try stores[0].state().ownReplica)
+        let state = try stores[0].logState()
+        #expect(state.firstHeld.next(of: own) > 0 && state.context(of: own).covers(work))
+        // 2 has not seen that work.
+        try write(stores[1], .revocation(TestDevice(3).id, wipes: false))
+        try stores[0].pull(from: stores[1])
+        #expect(try payloads(stores[0]) == ["1", "3"])
+        #expect(try stores[0].json("n/3") == nil)
+        #expect(try !stores[0].state().isIncomplete)
+        try write(stores[0], .revocation(TestDevice(2).id, wipes: false), by: key)
+        #expect(try payloads(stores[0]) == ["1", "2", "3"])
+        #expect(try stores[0].json("n/3") == JSONValue(json: #"{"x":3}"#))
+        #expect(try !stores[0].state().isIncomplete, "all of that work is in the log")
+        try stores[2].pull(from: stores[0])
+        try StrictEndTests.expectSame(stores[0], as: stores[2])
+    }
+
     @Test(arguments: StoreKind.allCases)
     func `a reader writes nothing that is shown, until another member admits it as a writer`(kind: StoreKind) throws {
         let beds = (0..<3).map { StoreBed($0 == 0 ? kind : .sqliteInTmpfs, device: TestDevice(UInt8($0 + 1))) }

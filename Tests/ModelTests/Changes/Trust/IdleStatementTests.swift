@@ -81,6 +81,27 @@ import Testing
         #expect(cuts.isRevoked(devices[1].id))
     }
 
+    @Test func `a statement that other members judge otherwise is kept for them`() {
+        let (own, other, third) = (devices[0].id, devices[1].id, devices[2].id)
+        func revoked(others founder: DeviceID) -> (here: Bool, there: Bool) {
+            var members = MemberFacts()
+            members.add(other, role: .writer, founder: own, at: dot(1, 0))
+            members.add(own, role: .writer, founder: founder, at: dot(2, 0))
+            members.add(third, role: .writer, founder: founder, at: dot(2, 1))
+            var (here, there) = (CutTable(), CutTable())
+            here.follow(own, recoveryKey: nil, in: space, members: members)
+            there.follow(other, recoveryKey: nil, in: space, members: members)
+            let revocation = statement(.revocation(third, ends: [], wipes: false), by: 2, at: 2, knows: [2: 2])
+            let says = CutStatement.trust(revocation)
+            _ = here.record(dot(2, 2), context: VersionVector(), [(dot: dot(2, 2), says: says)], members: members)
+            // As it hands on what it knows.
+            there.join(here, members: members)
+            return (here.isRevoked(third), there.isRevoked(third))
+        }
+        #expect(revoked(others: other) == (false, true), "2 is a founder, too")
+        #expect(revoked(others: own) == (false, false), "nobody follows 2, a writer")
+    }
+
     @Test func `a device that only a reader let in is barred`() {
         let reader = TrustLaw.Addition(device: devices[1].id, role: .reader, dot: dot(1, 0))
         let guest = TrustLaw.Addition(device: devices[2].id, role: .writer, dot: dot(2, 0))
