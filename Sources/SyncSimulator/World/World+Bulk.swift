@@ -17,7 +17,14 @@ extension World {
     mutating func handleBulk(_ event: Event) {
         switch event {
         case .bulk(let node, let generation, let input):
-            if isReady(node, generation, event) { stepBulk(node, input) }
+            guard isReady(node, generation, event) else { return }
+            // As the transport does, which looks at the key a second time: the device may have been revoked meanwhile.
+            if case .opened(let id, let device) = input, device != nodes[node].device.id,
+                !nodes[node].trusted.contains(device)
+            {
+                return close(node, id, code: "not_paired")
+            }
+            stepBulk(node, input)
         case .bulkWake(let node, let generation):
             guard isReady(node, generation, event) else { return }
             nodes[node].blobs?.wakeAt = nil

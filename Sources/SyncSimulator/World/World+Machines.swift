@@ -147,7 +147,7 @@ extension World {
             case .bulkWanted(let device): stepBulk(node, .bulkWanted(device))
             case .send(let id, let frame): send(node, id, frame)
             // No client of these worlds is present anywhere.
-            case .establish, .presence, .renewPresence, .wipe: break
+            case .establish, .presence, .renewPresence, .wipe, .takeWipeReceipt, .wipeReceiptTaken: break
             case .close(let id, let reason): close(node, id, code: reason.rawValue)
             case .trust(let devices, let heard):
                 nodes[node].trusted = devices

@@ -31,8 +31,9 @@ enum StabilityTask {
         case .takeBack(let other): self = .takeBack(other)
         case .redoTakenBack(let limit): self = .redoTakenBack(limit: limit)
         case .takeStatements(let statements): self = .takeStatements(statements)
-        case .persist, .read, .state, .leaveOpen, .seal, .closeIncarnation, .wipe, .dial, .send, .establish, .close,
-            .trust, .remember, .bulkPeerUp, .bulkPeerDown, .bulkWanted, .presence, .renewPresence, .report:
+        case .persist, .read, .state, .leaveOpen, .seal, .closeIncarnation, .wipe, .takeWipeReceipt, .wipeReceiptTaken,
+            .dial, .send, .establish, .close, .trust, .remember, .bulkPeerUp, .bulkPeerDown, .bulkWanted, .presence,
+            .renewPresence, .report:
             preconditionFailure("no effect of stability")
         }
     }

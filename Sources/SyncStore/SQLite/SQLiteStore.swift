@@ -178,7 +178,9 @@ package final class SQLiteStore: Sendable {
                 guard let rows = try LogRows(access, space: space) else {
                     throw .corrupt(detail: "the space has no row")
                 }
-                return try rows.state()
+                var log = try rows.state()
+                if !faults.trust.isEmpty { log.plant(faults.trust, on: writing.own.device) }
+                return log
             }
             if log != writing.log {
                 writing.leftOpen = writing.tail?.replica ?? writing.leftOpen

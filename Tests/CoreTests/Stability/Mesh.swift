@@ -372,7 +372,7 @@ struct Mesh {
             }
             step(node, .appended(StoreChange(of: commit)))
         case .establish, .trust, .remember, .report, .presence, .renewPresence, .bulkPeerUp, .bulkPeerDown, .bulkWanted,
-            .wipe:
+            .wipe, .takeWipeReceipt, .wipeReceiptTaken:
             break
         }
     }

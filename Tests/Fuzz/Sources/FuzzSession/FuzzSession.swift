@@ -137,7 +137,8 @@ private struct Host {
             if let peer = connections.firstIndex(of: id) { connections[peer] = nil }
             return .closed(id, code: reason.rawValue)
         case .keep, .readmit, .settle, .leaveOpen, .closeIncarnation, .send, .establish, .trust, .remember, .bulkPeerUp,
-            .bulkPeerDown, .bulkWanted, .presence, .renewPresence, .report, .takeStatements, .wipe:
+            .bulkPeerDown, .bulkWanted, .presence, .renewPresence, .report, .takeStatements, .wipe, .takeWipeReceipt,
+            .wipeReceiptTaken:
             return nil
         }
     }
