@@ -127,10 +127,11 @@ extension Agent {
             awaited: state.awaited, hasTakenBack: state.hasTakenBack, blocked: state.blocked,
             at: Tick(nanoseconds: Int64(NIODeadline.now().uptimeNanoseconds)))
         let relay = TransportRelay()
-        let transport = SessionTransport(identity: identity, eventLoop: eventLoop, logger: logger, events: relay)
+        let transport = SessionTransport(
+            identity: identity, eventLoop: eventLoop, logger: loggers.transport, events: relay)
         let loop = AgentLoop(
             eventLoop: eventLoop, transport: transport, store: driver, state: state, core: core, journal: journal,
-            eventSignal: eventSignal, objectSignal: objectSignal, presenceBoard: presence, logger: logger,
+            eventSignal: eventSignal, objectSignal: objectSignal, presenceBoard: presence, loggers: loggers,
             sign: { identity.sign($0) })
         let bulk = BulkLoop(
             eventLoop: eventLoop, transport: transport, driver: blobDriver, arrivals: arrivals,
@@ -139,7 +140,7 @@ extension Agent {
                     seed: generator.next(), space: .home, uploadLimit: configuration.uploadLimit?.bytesPerSecond,
                     downloadLimit: configuration.downloadLimit?.bytesPerSecond),
                 at: loop.now),
-            space: .home, journal: journal, logger: logger)
+            space: .home, journal: journal, loggers: loggers)
         let presence = PresencePublisher(
             eventLoop: eventLoop, board: presence, own: device, sign: { identity.sign($0) })
         presence.publish = { [weak loop] signed in loop?.step(.presenceChanged(signed)) }
@@ -196,7 +197,7 @@ extension Agent {
             guard asked == nil, case .portInUse? = error as? ListenError else {
                 return agent.eventLoop.makeFailedFuture(error)
             }
-            agent.logger.warning(
+            agent.loggers.transport.warning(
                 "The usual port is taken; another one is used.",
                 metadata: ["listen.port": "\(AgentConfiguration.defaultPort)"])
             agent.addStartWarning(
@@ -212,7 +213,7 @@ extension Agent {
         let running = running
         running.loop.start()
         running.bulk.step(.missingChanged)
-        attachments.start(on: eventLoop, journal: journal, logger: logger)
+        attachments.start(on: eventLoop, journal: journal, logger: loggers.attachments)
         running.discovery.start(
             DiscoveryConfiguration(
                 usesMulticast: configuration.usesMDNS, announceAddresses: configuration.announce.map { [$0] } ?? []),

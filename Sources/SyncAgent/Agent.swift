@@ -27,14 +27,17 @@ package final class Agent: Sendable {
     package let presence: PresenceBoard
     package let journal: AgentJournal
     package let log: AgentLog
+    /// The logger of what concerns the agent as a whole.
     package let logger: Logger
+    /// The loggers of its components.
+    package let loggers: AgentLoggers
 
     let eventLoop: any EventLoop
     let driver: StoreDriver
     let writer: LocalWriter
     let blobDriver: BlobDriver
     let arrivals = Arrivals()
-    let temporaryLogLevel: TemporaryLogLevel
+    let temporaryLogLevels: TemporaryLogLevels
     let backupTurn = BackupTurn()
     /// The backups that the agent makes by itself.
     package let backups: BackupBoard
@@ -94,7 +97,8 @@ package final class Agent: Sendable {
         self.eventLoop = eventLoop
         self.log = log
         logger = log.logger(level: configuration.logLevel)
-        temporaryLogLevel = TemporaryLogLevel(configured: configuration.logLevel, log: log, eventLoop: eventLoop)
+        loggers = AgentLoggers(log, level: configuration.logLevel)
+        temporaryLogLevels = TemporaryLogLevels(configured: configuration.logLevel, log: log, eventLoop: eventLoop)
         driver = StoreDriver(store: store, eventLoop: eventLoop)
         blobDriver = BlobDriver(
             blobs: blobs, store: driver, inlet: BulkInlet(eventLoop: eventLoop), journal: journal)
@@ -173,7 +177,7 @@ package final class Agent: Sendable {
         presence.signal.finish()
         backups.signal.finish()
         try? await eventLoop.flatSubmit { [self] in
-            temporaryLogLevel.stop()
+            temporaryLogLevels.stop()
             running.loop.presence?.stop()
             running.loop.stop()
             running.bulk.stop()

@@ -57,7 +57,7 @@ struct AgentProcess {
         let dashboard = configuration.dashboard.map { DashboardAccess(host: $0.host) }
         let server = ControlServer(
             agent: agent, socket: socket,
-            eventLoopGroup: MultiThreadedEventLoopGroup.singleton, logger: agent.logger, dashboard: dashboard,
+            eventLoopGroup: MultiThreadedEventLoopGroup.singleton, logger: agent.loggers.control, dashboard: dashboard,
             onListening: { notifier?.send(.ready) })
         let watch = WipeWatch(agent: agent)
         var services: [any Service] = [server, MemoryTrim { agent.rest() }]
@@ -65,13 +65,13 @@ struct AgentProcess {
             services.append(
                 MetricsServer(
                     agent: agent, address: address, eventLoopGroup: MultiThreadedEventLoopGroup.singleton,
-                    logger: agent.logger))
+                    logger: agent.loggers.control))
         }
         if let dashboard, let address = configuration.dashboard {
             services.append(
                 DashboardServer(
                     agent: agent, address: address, access: dashboard,
-                    eventLoopGroup: MultiThreadedEventLoopGroup.singleton, logger: agent.logger))
+                    eventLoopGroup: MultiThreadedEventLoopGroup.singleton, logger: agent.loggers.control))
         }
         if let notifier, let interval = notifier.watchdogIntervalNanoseconds {
             services.append(Watchdog(agent: agent, notifier: notifier, intervalNanoseconds: interval))

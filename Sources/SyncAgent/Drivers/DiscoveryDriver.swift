@@ -88,12 +88,12 @@ final class DiscoveryDriver {
             loop.step(.announced(instance: instance, listenPort: listenPort))
         case .found(let record):
             records[record.key] = record
-            loop.logger.debug("A record appeared.", metadata: ["mdns.instance": "\(record.key.instance)"])
+            loop.loggers.discovery.debug("A record appeared.", metadata: ["mdns.instance": "\(record.key.instance)"])
             tell(record.key.instance)
             recordsChanged()
         case .lost(let key):
             records[key] = nil
-            loop.logger.debug("A record went.", metadata: ["mdns.instance": "\(key.instance)"])
+            loop.loggers.discovery.debug("A record went.", metadata: ["mdns.instance": "\(key.instance)"])
             tell(key.instance)
             recordsChanged()
         case .interfacesChanged:
@@ -108,10 +108,10 @@ final class DiscoveryDriver {
         case .running:
             complaint?.cancel()
             complaint = nil
-            loop.logger.notice("Discovery runs.")
+            loop.loggers.discovery.notice("Discovery runs.")
         case .off: break
         case .unavailable(let trouble):
-            loop.logger.warning("Discovery is unavailable.", metadata: ["code": "\(trouble.rawValue)"])
+            loop.loggers.discovery.warning("Discovery is unavailable.", metadata: ["code": "\(trouble.rawValue)"])
             countLater()
         }
     }

@@ -17,8 +17,8 @@ package final class AgentLog: Sendable {
     private let format: AgentConfiguration.LogFormat
     private let echoes: Bool
     private let state = Mutex(State())
-    /// The place of `temporaryLevel` among all levels; -1: nil.
-    private let temporaryPlace = Atomic(-1)
+    /// The levels that a person set, as `PackedLogLevels`.
+    private let temporaryBits = Atomic<UInt64>(0)
 
     /// - Parameter echoes: whether lines also go to standard error.
     package init(directory: String, format: AgentConfiguration.LogFormat, echoes: Bool = true) {
@@ -28,20 +28,29 @@ package final class AgentLog: Sendable {
         state.withLock { open(&$0) }
     }
 
-    /// Returns a logger of this level, or of `temporaryLevel` while there is one. A copy that is given a level of its own keeps that.
-    package func logger(level: AgentConfiguration.LogLevel) -> Logger {
-        Logger(label: "lanyard") { _ in Handler(log: self, configured: Logger.Level(level)) }
+    /// Returns a logger of this level, or of the one that was set for its component or for all while there is one. A copy that is
+    /// given a level of its own keeps that.
+    package func logger(level: AgentConfiguration.LogLevel, component: LogComponent? = nil) -> Logger {
+        Logger(label: "lanyard") { _ in Handler(log: self, configured: Logger.Level(level), component: component) }
     }
 
-    /// The level that counts in place of the configured one; nil: none does.
-    package var temporaryLevel: Logger.Level? {
-        get {
-            let place = temporaryPlace.load(ordering: .relaxed)
-            return Logger.Level.allCases.indices.contains(place) ? Logger.Level.allCases[place] : nil
-        }
-        set {
-            let place = newValue.flatMap { Logger.Level.allCases.firstIndex(of: $0) }
-            temporaryPlace.store(place ?? -1, ordering: .relaxed)
+    /// The level set for the component, else the one set for all; nil: none is set.
+    fileprivate func temporaryLevel(of component: LogComponent?) -> Logger.Level? {
+        let levels = PackedLogLevels(bits: temporaryBits.load(ordering: .relaxed))
+        return component.flatMap { levels[$0] } ?? levels[nil]
+    }
+
+    /// Sets the level that counts for a component in place of every other one, or with nil for all that have none of their own; a nil
+    /// level ends it.
+    package func setTemporaryLevel(_ level: Logger.Level?, of component: LogComponent? = nil) {
+        var before = temporaryBits.load(ordering: .relaxed)
+        while true {
+            var levels = PackedLogLevels(bits: before)
+            levels[component] = level
+            let (isDone, found) = temporaryBits.compareExchange(
+                expected: before, desired: levels.bits, ordering: .relaxed)
+            if isDone { return }
+            before = found
         }
     }
 
@@ -96,16 +105,18 @@ package final class AgentLog: Sendable {
     private struct Handler: LogHandler {
         let log: AgentLog
         let configured: Logger.Level
+        let component: LogComponent?
         var metadata: Logger.Metadata = [:]
         private var own: Logger.Level?
 
-        init(log: AgentLog, configured: Logger.Level) {
+        init(log: AgentLog, configured: Logger.Level, component: LogComponent?) {
             self.log = log
             self.configured = configured
+            self.component = component
         }
 
         var logLevel: Logger.Level {
-            get { own ?? log.temporaryLevel ?? configured }
+            get { own ?? log.temporaryLevel(of: component) ?? configured }
             set { own = newValue }
         }
 
@@ -115,17 +126,20 @@ package final class AgentLog: Sendable {
         }
 
         func log(event: LogEvent) {
-            let fields = metadata.merging(event.metadata ?? [:]) { $1 }.sorted { $0.key < $1.key }
+            // The component first, behind the constant message: nothing that a peer chose can stand for it.
+            var fields = component.map { [("component", $0.rawValue)] } ?? []
+            let others = metadata.merging(event.metadata ?? [:]) { $1 }.sorted { $0.key < $1.key }
+            fields += others.map { ($0.key, "\($0.value)") }
             let time = Date(timeIntervalSince1970: Double(WallClock.milliseconds) / 1_000)
                 .formatted(Date.ISO8601FormatStyle(includingFractionalSeconds: true))
             switch log.format {
             case .text:
-                let tail = fields.map { " \($0.key)=\(Self.plain("\($0.value)"))" }.joined()
+                let tail = fields.map { " \($0.0)=\(Self.plain($0.1))" }.joined()
                 log.write("\(time) \(event.level.rawValue) \(Self.plain("\(event.message)"))\(tail)")
             case .json:
                 let pairs =
                     [("time", time), ("level", event.level.rawValue), ("message", "\(event.message)")]
-                    + fields.map { ($0.key, "\($0.value)") }
+                    + fields
                 log.write("{" + pairs.map { Self.quoted($0.0) + ":" + Self.quoted($0.1) }.joined(separator: ",") + "}")
             }
         }
