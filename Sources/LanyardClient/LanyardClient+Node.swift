@@ -20,6 +20,11 @@ extension LanyardClient {
         try await value(ClientRequest(.GET, "v1", "configuration"))
     }
 
+    /// Has the agent read its configuration again, and take over what can change while it runs.
+    public func reloadConfiguration() async throws(ControlError) -> ReloadResponse {
+        try await value(ClientRequest(.POST, "v1", "configuration", "reload"))
+    }
+
     /// Sets the level from which on the agent logs, for some time (ten minutes with nil), of one component or of all; then, and after
     /// a restart, the configured one counts again.
     public func setLogLevel(

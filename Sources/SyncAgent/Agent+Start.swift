@@ -13,9 +13,12 @@ extension Agent {
     /// Brings an agent up: keys, store, listener, core, discovery, in this order. When it returns, the agent listens and
     /// dials; whatever failed before is undone.
     ///
-    /// - Parameter upgrading: called again and again while the store of an older program is upgraded, on another thread.
+    /// - Parameters:
+    ///   - reread: makes the configuration anew from its sources, for `reload`; nil: it never changes.
+    ///   - upgrading: called again and again while the store of an older program is upgraded, on another thread.
     package static func start(
         _ configuration: AgentConfiguration, version: String, log: AgentLog,
+        reread: (@Sendable () throws(ConfigurationError) -> AgentConfiguration)? = nil,
         upgrading: @escaping @Sendable (AgentUpgrade) -> Void = { _ in }
     ) async throws(AgentError) -> Agent {
         let directory = configuration.dataDirectory
@@ -35,7 +38,8 @@ extension Agent {
         }
         let agent = Agent(
             configuration: configuration, version: version, identity: identity, store: store, blobs: blobs,
-            eventLoop: MultiThreadedEventLoopGroup.singleton.next(), log: log)
+            eventLoop: MultiThreadedEventLoopGroup.singleton.next(), log: log,
+            reread: reread ?? { () throws(ConfigurationError) in configuration })
         let opened: (state: StoreState, tickets: [TicketRecord])
         do throws(StoreError) {
             opened = try await opening.run { () throws(StoreError) in
@@ -214,10 +218,7 @@ extension Agent {
         running.loop.start()
         running.bulk.step(.missingChanged)
         attachments.start(on: eventLoop, journal: journal, logger: loggers.attachments)
-        running.discovery.start(
-            DiscoveryConfiguration(
-                usesMulticast: configuration.usesMDNS, announceAddresses: configuration.announce.map { [$0] } ?? []),
-            listenPort: listenPort)
+        running.discovery.start(DiscoveryConfiguration(configuration), listenPort: listenPort)
         for address in state.addresses {
             running.loop.step(
                 .addressAdded(

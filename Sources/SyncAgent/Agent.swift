@@ -9,7 +9,11 @@ import Synchronization
 
 /// A running agent: the loop and its drivers, put together. Its methods are what the control server needs.
 package final class Agent: Sendable {
-    package let configuration: AgentConfiguration
+    /// The configuration that the agent runs with by now.
+    package var configuration: AgentConfiguration { currentConfiguration.withLock(\.self) }
+    private let currentConfiguration: Mutex<AgentConfiguration>
+    /// Makes the configuration anew from flags, environment and file.
+    let reread: @Sendable () throws(ConfigurationError) -> AgentConfiguration
     /// The version of this build, which peers are told.
     package let version: String
     package let device: DeviceID
@@ -57,6 +61,7 @@ package final class Agent: Sendable {
         var listenPort: UInt16 = 0
         var startWarnings: [Warning] = []
         var isWiping = false
+        var isReloading = false
         var isStopped = false
     }
 
@@ -85,9 +90,11 @@ package final class Agent: Sendable {
 
     init(
         configuration: AgentConfiguration, version: String, identity: DeviceIdentity, store: SQLiteStore,
-        blobs: BlobStore, eventLoop: any EventLoop, log: AgentLog
+        blobs: BlobStore, eventLoop: any EventLoop, log: AgentLog,
+        reread: @escaping @Sendable () throws(ConfigurationError) -> AgentConfiguration
     ) {
-        self.configuration = configuration
+        currentConfiguration = Mutex(configuration)
+        self.reread = reread
         self.version = version
         device = identity.deviceID
         journal = AgentJournal(own: identity.deviceID)
@@ -154,6 +161,17 @@ package final class Agent: Sendable {
             return !shared.isWiping
         }
     }
+
+    /// - Returns: false if the configuration is being read again.
+    func beginReload() -> Bool {
+        shared.withLock { shared in
+            defer { shared.isReloading = true }
+            return !shared.isReloading
+        }
+    }
+
+    func endReload() { shared.withLock { $0.isReloading = false } }
+    func setConfiguration(_ configuration: AgentConfiguration) { currentConfiguration.withLock { $0 = configuration } }
 
     func endWipe() { shared.withLock { $0.isWiping = false } }
 

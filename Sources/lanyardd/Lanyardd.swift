@@ -100,19 +100,22 @@ struct Lanyardd: AsyncParsableCommand {
 
     func run() async throws {
         HeapArenas.share()
-        let configuration: AgentConfiguration
+        let environment = ProcessInfo.processInfo.environment
+        var process: AgentProcess
         do {
-            configuration = try agentConfiguration(environment: ProcessInfo.processInfo.environment)
+            process = try AgentProcess { [self] () throws(ConfigurationError) in
+                try agentConfiguration(environment: environment)
+            }
         } catch {
             Self.complain("\(error)", hint: "lanyardd --help")
             throw ExitCode(2)
         }
         if printConfig {
-            print(configuration.toml, terminator: "")
+            print(process.configuration.toml, terminator: "")
             return
         }
         if isUntilInputEnds { AgentProcess.stopWhenInputEnds() }
-        try await AgentProcess(configuration: configuration).run()
+        try await process.run()
     }
 
     private func agentConfiguration(environment: [String: String]) throws(ConfigurationError) -> AgentConfiguration {

@@ -12,6 +12,8 @@ final class DiscoveryDriver {
     private let loop: AgentLoop
     private var listenPort: UInt16 = 0
     private var discovery: AvahiDiscovery?
+    /// The number of `discovery`, whose events count; those of an earlier one do not.
+    private var run = 0
     private(set) var state: DiscoveryState = .off
     private(set) var instance = ""
     private var records: [RecordKey: DiscoveryRecord] = [:]
@@ -35,14 +37,30 @@ final class DiscoveryDriver {
         self.listenPort = listenPort
         let bound = NIOLoopBound(self, eventLoop: loop.eventLoop)
         let eventLoop = loop.eventLoop
-        let discovery = AvahiDiscovery(configuration: configuration) { event in
-            eventLoop.execute { bound.value.handle(event) }
+        run += 1
+        let discovery = AvahiDiscovery(configuration: configuration) { [run] event in
+            eventLoop.execute { bound.value.handle(event, of: run) }
         }
         self.discovery = discovery
         loop.step(.announced(instance: "", listenPort: listenPort))
         announce()
         discovery.start()
         scheduleDailyTag()
+    }
+
+    /// Begins anew with another configuration, under another instance. Sessions stay.
+    func restart(_ configuration: DiscoveryConfiguration) {
+        daily?.cancel()
+        complaint?.cancel()
+        complaint = nil
+        // Its thread takes our record off the network, and ends; nothing waits for it.
+        discovery = nil
+        (state, instance, records) = (.off, "", [:])
+        for instance in told.keys.sorted() { loop.step(.recordVanished(instance: instance)) }
+        told = [:]
+        recordsChanged()
+        start(configuration, listenPort: listenPort)
+        loop.peersChanged()
     }
 
     func stop() {
@@ -78,7 +96,8 @@ final class DiscoveryDriver {
         }
     }
 
-    private func handle(_ event: DiscoveryEvent) {
+    private func handle(_ event: DiscoveryEvent, of run: Int) {
+        guard run == self.run else { return }
         switch event {
         case .state(let state):
             self.state = state

@@ -14,18 +14,23 @@ package final class AgentLog: Sendable {
 
     private static let fileByteLimit: UInt64 = 8 << 20
     private let path: String
-    private let format: AgentConfiguration.LogFormat
+    private let isJSON: Atomic<Bool>
     private let echoes: Bool
     private let state = Mutex(State())
-    /// The levels that a person set, as `PackedLogLevels`.
-    private let temporaryBits = Atomic<UInt64>(0)
+    /// The levels that were set while the agent runs, as `PackedLogLevels`.
+    private let levelBits = Atomic<UInt64>(0)
 
     /// - Parameter echoes: whether lines also go to standard error.
     package init(directory: String, format: AgentConfiguration.LogFormat, echoes: Bool = true) {
         path = directory + "/agent.log"
-        self.format = format
+        isJSON = Atomic(format == .json)
         self.echoes = echoes
         state.withLock { open(&$0) }
+    }
+
+    /// Writes lines in this format from now on.
+    package func setFormat(_ format: AgentConfiguration.LogFormat) {
+        isJSON.store(format == .json, ordering: .relaxed)
     }
 
     /// Returns a logger of this level, or of the one that was set for its component or for all while there is one. A copy that is
@@ -34,20 +39,28 @@ package final class AgentLog: Sendable {
         Logger(label: "lanyard") { _ in Handler(log: self, configured: Logger.Level(level), component: component) }
     }
 
-    /// The level set for the component, else the one set for all; nil: none is set.
-    fileprivate func temporaryLevel(of component: LogComponent?) -> Logger.Level? {
-        let levels = PackedLogLevels(bits: temporaryBits.load(ordering: .relaxed))
-        return component.flatMap { levels[$0] } ?? levels[nil]
+    /// The level set for the component, else the one set for all, else that of the configuration that was read again; nil: none is
+    /// set.
+    fileprivate func level(of component: LogComponent?) -> Logger.Level? {
+        let levels = PackedLogLevels(bits: levelBits.load(ordering: .relaxed))
+        return component.flatMap { levels[$0] } ?? levels[nil] ?? levels.configured
     }
 
     /// Sets the level that counts for a component in place of every other one, or with nil for all that have none of their own; a nil
     /// level ends it.
     package func setTemporaryLevel(_ level: Logger.Level?, of component: LogComponent? = nil) {
-        var before = temporaryBits.load(ordering: .relaxed)
+        changeLevels { $0[component] = level }
+    }
+
+    /// Sets the level that counts in place of the one that each logger was made with.
+    func setConfiguredLevel(_ level: Logger.Level) { changeLevels { $0.configured = level } }
+
+    private func changeLevels(_ change: (inout PackedLogLevels) -> Void) {
+        var before = levelBits.load(ordering: .relaxed)
         while true {
             var levels = PackedLogLevels(bits: before)
-            levels[component] = level
-            let (isDone, found) = temporaryBits.compareExchange(
+            change(&levels)
+            let (isDone, found) = levelBits.compareExchange(
                 expected: before, desired: levels.bits, ordering: .relaxed)
             if isDone { return }
             before = found
@@ -116,7 +129,7 @@ package final class AgentLog: Sendable {
         }
 
         var logLevel: Logger.Level {
-            get { own ?? log.temporaryLevel(of: component) ?? configured }
+            get { own ?? log.level(of: component) ?? configured }
             set { own = newValue }
         }
 
@@ -132,11 +145,11 @@ package final class AgentLog: Sendable {
             fields += others.map { ($0.key, "\($0.value)") }
             let time = Date(timeIntervalSince1970: Double(WallClock.milliseconds) / 1_000)
                 .formatted(Date.ISO8601FormatStyle(includingFractionalSeconds: true))
-            switch log.format {
-            case .text:
+            switch log.isJSON.load(ordering: .relaxed) {
+            case false:
                 let tail = fields.map { " \($0.0)=\(Self.plain($0.1))" }.joined()
                 log.write("\(time) \(event.level.rawValue) \(Self.plain("\(event.message)"))\(tail)")
-            case .json:
+            case true:
                 let pairs =
                     [("time", time), ("level", event.level.rawValue), ("message", "\(event.message)")]
                     + fields

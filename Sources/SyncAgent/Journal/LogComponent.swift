@@ -40,21 +40,32 @@ package struct AgentLoggers: Sendable {
 }
 
 /// The levels that a person set while the agent runs, packed into one word, so that no line takes a lock to read them: four bits
-/// each, those of all components first. 0: none is set.
+/// each, that of all components first, that of a configuration read again last. 0: none is set.
 struct PackedLogLevels: Sendable, Equatable {
     var bits: UInt64 = 0
 
     /// The level set for a component, or for all of them with nil; nil: none is.
     subscript(component: LogComponent?) -> Logger.Level? {
-        get {
-            let place = Int(bits >> Self.shift(component) & 0xF) - 1
-            return Logger.Level.allCases.indices.contains(place) ? Logger.Level.allCases[place] : nil
-        }
-        set {
-            let place = newValue.flatMap { Logger.Level.allCases.firstIndex(of: $0) }.map { UInt64($0) + 1 } ?? 0
-            let shift = Self.shift(component)
-            bits = bits & ~(0xF << shift) | place << shift
-        }
+        get { level(at: Self.shift(component)) }
+        set { set(newValue, at: Self.shift(component)) }
+    }
+
+    /// The level that counts in place of the one that a logger was made with.
+    var configured: Logger.Level? {
+        get { level(at: Self.configuredShift) }
+        set { set(newValue, at: Self.configuredShift) }
+    }
+
+    private static let configuredShift: UInt64 = 60
+
+    private func level(at shift: UInt64) -> Logger.Level? {
+        let place = Int(bits >> shift & 0xF) - 1
+        return Logger.Level.allCases.indices.contains(place) ? Logger.Level.allCases[place] : nil
+    }
+
+    private mutating func set(_ level: Logger.Level?, at shift: UInt64) {
+        let place = level.flatMap { Logger.Level.allCases.firstIndex(of: $0) }.map { UInt64($0) + 1 } ?? 0
+        bits = bits & ~(0xF << shift) | place << shift
     }
 
     private static func shift(_ component: LogComponent?) -> UInt64 {

@@ -14,16 +14,18 @@ final class TemporaryLogLevels: Sendable {
     /// The settings by component; nil: for all that have none of their own.
     private typealias Settings = [LogComponent?: Setting]
 
-    private let configured: AgentConfiguration.LogLevel
+    private let configuredLevel: Mutex<AgentConfiguration.LogLevel>
     private let log: AgentLog
     private let eventLoop: any EventLoop
     private let settings = Mutex(Settings())
 
     init(configured: AgentConfiguration.LogLevel, log: AgentLog, eventLoop: any EventLoop) {
-        self.configured = configured
+        configuredLevel = Mutex(configured)
         self.log = log
         self.eventLoop = eventLoop
     }
+
+    private var configured: AgentConfiguration.LogLevel { configuredLevel.withLock(\.self) }
 
     var view: LogLevelView {
         let settings = settings.withLock(\.self)
@@ -52,6 +54,19 @@ final class TemporaryLogLevels: Sendable {
         }
         let setting = Setting(level: level, untilMilliseconds: WallClock.milliseconds + milliseconds, end: deadline)
         settings.withLock { $0.updateValue(setting, forKey: component) }?.end.cancel()
+    }
+
+    /// Replaces the level of the configuration. What was set for some time counts on. On the event loop only.
+    func configure(_ level: AgentConfiguration.LogLevel) {
+        eventLoop.assertInEventLoop()
+        let before = configuredLevel.withLock { configured in
+            defer { configured = level }
+            return configured
+        }
+        log.setConfiguredLevel(min(Logger.Level(before), Logger.Level(level)))
+        log.logger(level: level).notice(
+            "The configured level of the log changed.", metadata: ["log.level": "\(level.rawValue)"])
+        log.setConfiguredLevel(Logger.Level(level))
     }
 
     /// Cancels the deadlines. On the event loop only.
