@@ -120,7 +120,7 @@ private struct ReloadOnHangup: Service {
     func run() async throws {
         let signals = await UnixSignalsSequence(trapping: .sighup)
         await cancelWhenGracefulShutdown {
-            // What came of it is in the log.
+            // The log says which settings were taken over, or why none.
             for await _ in signals { _ = try? await agent.reload() }
         }
     }

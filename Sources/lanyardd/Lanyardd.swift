@@ -10,7 +10,8 @@ struct Lanyardd: AsyncParsableCommand {
         abstract: "Keeps this device's data in step with its paired devices on the local network.",
         discussion: """
             A flag wins over the environment (LANYARD_DATA_DIR, LANYARD_LISTEN, …), that over the configuration file, that \
-            over the default. Control it with `lanyard`.
+            over the default. Control it with `lanyard`. SIGHUP and `lanyard reload` have it read the file again; at a terminal, SIGHUP \
+            ends it.
             """,
         version: LanyardVersion.current)
 

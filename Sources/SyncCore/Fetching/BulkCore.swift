@@ -142,7 +142,7 @@ package struct BulkCore: Sendable {
         }
     }
 
-    /// What a limit held up is looked at in the same step.
+    /// Replaces the limits. The rest of the step looks at all that the old ones held up.
     private mutating func setLimits(upload: UInt64?, download: UInt64?) {
         uploads = upload.map { TokenBucket(perSecond: $0, at: now) }
         downloads = download.map { TokenBucket(perSecond: $0, at: now) }

@@ -172,7 +172,7 @@ extension QRCode {
         drawFormat(mask)
     }
 
-    /// How hard the picture is to read: runs of one kind, blocks of four, what looks like a finder (7.8.3).
+    /// The points against a picture that is hard to read: runs of one kind, blocks of four, what looks like a finder (7.8.3).
     private var penalty: Int {
         var result = 0
         for line in 0..<side {

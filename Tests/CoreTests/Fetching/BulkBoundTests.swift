@@ -49,7 +49,7 @@ struct BulkBoundTests {
         #expect(more > 36 << 20 && more < 46 << 20, "ten seconds at four: \(more)")
         change(&world, nil)
         #expect(world.run(milliseconds: 5_000) { $0.nodes[0].disk.whole.contains(want.blob) } != nil)
-        #expect(world.nodes[0].wasted == 0 && world.check.violations.isEmpty)
+        #expect(world.check.violations.isEmpty)
     }
 
     @Test func `what is in flight is bounded though the disk is slow and peers are many`() {
