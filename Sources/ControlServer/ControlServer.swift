@@ -31,7 +31,7 @@ package struct ControlServer: Service {
         self.socket = socket
         connections = ControlConnections(limit: connectionLimit)
         responder = ControlResponder(agent: agent, logger: logger, dashboard: dashboard)
-        schedule = BackupSchedule(agent: agent, logger: logger)
+        schedule = BackupSchedule(agent: agent, logger: agent.loggers.store)
         self.eventLoopGroup = eventLoopGroup
         self.logger = logger
         self.onListening = onListening

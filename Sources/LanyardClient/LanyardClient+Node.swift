@@ -20,14 +20,20 @@ extension LanyardClient {
         try await value(ClientRequest(.GET, "v1", "configuration"))
     }
 
-    /// Sets the level from which on the agent logs, for some time (ten minutes with nil); then, and after a restart, the configured
-    /// one counts again.
+    /// Has the agent read its configuration again, and take over what can change while it runs.
+    public func reloadConfiguration() async throws(ControlError) -> ReloadResponse {
+        try await value(ClientRequest(.POST, "v1", "configuration", "reload"))
+    }
+
+    /// Sets the level from which on the agent logs, for some time (ten minutes with nil), of one component or of all; then, and after
+    /// a restart, the configured one counts again.
     public func setLogLevel(
-        _ level: String, forMilliseconds: Int? = nil
+        _ level: String, forMilliseconds: Int? = nil, of component: LogComponent? = nil
     ) async throws(ControlError) -> LogLevelResponse {
         try await value(
             ClientRequest(.PUT, "v1", "log-level"),
-            body: LogLevelRequest(level: level, forMilliseconds: forMilliseconds))
+            body: LogLevelRequest(
+                level: level, forMilliseconds: forMilliseconds, component: component?.rawValue))
     }
 
     /// Returns the agent's metrics in OpenMetrics, as they are scraped.

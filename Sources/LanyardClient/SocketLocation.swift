@@ -170,6 +170,15 @@ public struct SocketLocation: Sendable, Equatable {
         }
     }
 
+    /// The command that restarts the agent, to be pasted into a shell; nil where no service manager runs it.
+    public var restartCommand: String? {
+        switch starter {
+        case .service: "systemctl restart lanyard"
+        case .userService: "systemctl --user restart lanyard"
+        case .command: nil
+        }
+    }
+
     /// The node for messages: the directory of its data, or its socket if that is elsewhere.
     public var node: String {
         switch starter {

@@ -13,9 +13,12 @@ extension Agent {
     /// Brings an agent up: keys, store, listener, core, discovery, in this order. When it returns, the agent listens and
     /// dials; whatever failed before is undone.
     ///
-    /// - Parameter upgrading: called again and again while the store of an older program is upgraded, on another thread.
+    /// - Parameters:
+    ///   - reread: makes the configuration anew from its sources, for `reload`; nil: it never changes.
+    ///   - upgrading: called again and again while the store of an older program is upgraded, on another thread.
     package static func start(
         _ configuration: AgentConfiguration, version: String, log: AgentLog,
+        reread: (@Sendable () throws(ConfigurationError) -> AgentConfiguration)? = nil,
         upgrading: @escaping @Sendable (AgentUpgrade) -> Void = { _ in }
     ) async throws(AgentError) -> Agent {
         let directory = configuration.dataDirectory
@@ -35,7 +38,8 @@ extension Agent {
         }
         let agent = Agent(
             configuration: configuration, version: version, identity: identity, store: store, blobs: blobs,
-            eventLoop: MultiThreadedEventLoopGroup.singleton.next(), log: log)
+            eventLoop: MultiThreadedEventLoopGroup.singleton.next(), log: log,
+            reread: reread ?? { () throws(ConfigurationError) in configuration })
         let opened: (state: StoreState, tickets: [TicketRecord])
         do throws(StoreError) {
             opened = try await opening.run { () throws(StoreError) in
@@ -130,10 +134,11 @@ extension Agent {
             awaited: state.awaited, hasTakenBack: state.hasTakenBack, blocked: state.blocked,
             at: Tick(nanoseconds: Int64(NIODeadline.now().uptimeNanoseconds)))
         let relay = TransportRelay()
-        let transport = SessionTransport(identity: identity, eventLoop: eventLoop, logger: logger, events: relay)
+        let transport = SessionTransport(
+            identity: identity, eventLoop: eventLoop, logger: loggers.transport, events: relay)
         let loop = AgentLoop(
             eventLoop: eventLoop, transport: transport, store: driver, state: state, core: core, journal: journal,
-            eventSignal: eventSignal, objectSignal: objectSignal, presenceBoard: presence, logger: logger,
+            eventSignal: eventSignal, objectSignal: objectSignal, presenceBoard: presence, loggers: loggers,
             sign: { identity.sign($0) })
         let bulk = BulkLoop(
             eventLoop: eventLoop, transport: transport, driver: blobDriver, arrivals: arrivals,
@@ -142,7 +147,7 @@ extension Agent {
                     seed: generator.next(), space: .home, uploadLimit: configuration.uploadLimit?.bytesPerSecond,
                     downloadLimit: configuration.downloadLimit?.bytesPerSecond),
                 at: loop.now),
-            space: .home, journal: journal, logger: logger)
+            space: .home, journal: journal, loggers: loggers)
         let presence = PresencePublisher(
             eventLoop: eventLoop, board: presence, own: device, sign: { identity.sign($0) })
         presence.publish = { [weak loop] signed in loop?.step(.presenceChanged(signed)) }
@@ -204,7 +209,7 @@ extension Agent {
             guard asked == nil, case .portInUse? = error as? ListenError else {
                 return agent.eventLoop.makeFailedFuture(error)
             }
-            agent.logger.warning(
+            agent.loggers.transport.warning(
                 "The usual port is taken; another one is used.",
                 metadata: ["listen.port": "\(AgentConfiguration.defaultPort)"])
             agent.addStartWarning(
@@ -220,11 +225,8 @@ extension Agent {
         let running = running
         running.loop.start()
         running.bulk.step(.missingChanged)
-        attachments.start(on: eventLoop, journal: journal, logger: logger)
-        running.discovery.start(
-            DiscoveryConfiguration(
-                usesMulticast: configuration.usesMDNS, announceAddresses: configuration.announce.map { [$0] } ?? []),
-            listenPort: listenPort)
+        attachments.start(on: eventLoop, journal: journal, logger: loggers.attachments)
+        running.discovery.start(DiscoveryConfiguration(configuration), listenPort: listenPort)
         for address in state.addresses {
             running.loop.step(
                 .addressAdded(

@@ -9,7 +9,11 @@ import Synchronization
 
 /// A running agent: the loop and its drivers, put together. Its methods are what the control server needs.
 package final class Agent: Sendable {
-    package let configuration: AgentConfiguration
+    /// The configuration that the agent runs with by now.
+    package var configuration: AgentConfiguration { currentConfiguration.withLock(\.self) }
+    private let currentConfiguration: Mutex<AgentConfiguration>
+    /// Makes the configuration anew from flags, environment and file.
+    let reread: @Sendable () throws(ConfigurationError) -> AgentConfiguration
     /// The version of this build, which peers are told.
     package let version: String
     package let device: DeviceID
@@ -27,14 +31,17 @@ package final class Agent: Sendable {
     package let presence: PresenceBoard
     package let journal: AgentJournal
     package let log: AgentLog
+    /// The logger of what concerns the agent as a whole.
     package let logger: Logger
+    /// The loggers of its components.
+    package let loggers: AgentLoggers
 
     let eventLoop: any EventLoop
     let driver: StoreDriver
     let writer: LocalWriter
     let blobDriver: BlobDriver
     let arrivals = Arrivals()
-    let temporaryLogLevel: TemporaryLogLevel
+    let temporaryLogLevels: TemporaryLogLevels
     let backupTurn = BackupTurn()
     /// The backups that the agent makes by itself.
     package let backups: BackupBoard
@@ -54,6 +61,7 @@ package final class Agent: Sendable {
         var listenPort: UInt16 = 0
         var startWarnings: [Warning] = []
         var isWiping = false
+        var isReloading = false
         var isStopped = false
     }
 
@@ -82,9 +90,11 @@ package final class Agent: Sendable {
 
     init(
         configuration: AgentConfiguration, version: String, identity: DeviceIdentity, store: SQLiteStore,
-        blobs: BlobStore, eventLoop: any EventLoop, log: AgentLog
+        blobs: BlobStore, eventLoop: any EventLoop, log: AgentLog,
+        reread: @escaping @Sendable () throws(ConfigurationError) -> AgentConfiguration
     ) {
-        self.configuration = configuration
+        currentConfiguration = Mutex(configuration)
+        self.reread = reread
         self.version = version
         device = identity.deviceID
         journal = AgentJournal(own: identity.deviceID)
@@ -94,7 +104,8 @@ package final class Agent: Sendable {
         self.eventLoop = eventLoop
         self.log = log
         logger = log.logger(level: configuration.logLevel)
-        temporaryLogLevel = TemporaryLogLevel(configured: configuration.logLevel, log: log, eventLoop: eventLoop)
+        loggers = AgentLoggers(log, level: configuration.logLevel)
+        temporaryLogLevels = TemporaryLogLevels(configured: configuration.logLevel, log: log, eventLoop: eventLoop)
         driver = StoreDriver(store: store, eventLoop: eventLoop)
         blobDriver = BlobDriver(
             blobs: blobs, store: driver, inlet: BulkInlet(eventLoop: eventLoop), journal: journal)
@@ -151,6 +162,17 @@ package final class Agent: Sendable {
         }
     }
 
+    /// - Returns: false if the configuration is being read again.
+    func beginReload() -> Bool {
+        shared.withLock { shared in
+            defer { shared.isReloading = true }
+            return !shared.isReloading
+        }
+    }
+
+    func endReload() { shared.withLock { $0.isReloading = false } }
+    func setConfiguration(_ configuration: AgentConfiguration) { currentConfiguration.withLock { $0 = configuration } }
+
     func endWipe() { shared.withLock { $0.isWiping = false } }
 
     func finishWipes() {
@@ -173,7 +195,7 @@ package final class Agent: Sendable {
         presence.signal.finish()
         backups.signal.finish()
         try? await eventLoop.flatSubmit { [self] in
-            temporaryLogLevel.stop()
+            temporaryLogLevels.stop()
             running.loop.presence?.stop()
             running.loop.stop()
             running.bulk.stop()

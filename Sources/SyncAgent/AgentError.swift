@@ -24,6 +24,8 @@ package enum AgentError: Error, Sendable {
     case revoked(DeviceID)
     /// A pairing by typed codes runs already.
     case alreadyPairing
+    /// The configuration is being read again.
+    case alreadyReloading
     /// A device gives no greater role than its own, and a reader none.
     case roleTooGreat(MemberFact.Role, own: MemberFact.Role)
     /// The membership that is to be given would be over already.
@@ -50,6 +52,7 @@ package enum AgentError: Error, Sendable {
         case .blocked: "blocked"
         case .revoked: "revoked"
         case .alreadyPairing: "already_pairing"
+        case .alreadyReloading: "already_running"
         case .roleTooGreat: "role_too_great"
         case .untilPassed: "until_passed"
         case .upgrading: "upgrading"
@@ -80,6 +83,7 @@ package enum AgentError: Error, Sendable {
         case .blocked(let device): "\(device.shortID) is blocked on this device"
         case .revoked(let device): "\(device.shortID) was revoked: only an admin lets it in again"
         case .alreadyPairing: "a pairing runs on this device already"
+        case .alreadyReloading: "the configuration is being read again already"
         case .roleTooGreat(_, .reader): "this device is a reader: it admits no other device"
         case .roleTooGreat(let role, let own):
             "this device is \(Self.words(own)): it cannot make another one \(Self.words(role))"
@@ -110,6 +114,7 @@ package enum AgentError: Error, Sendable {
         case .blocked(let device): "To undo that: lanyard devices unblock \(device)"
         case .revoked: "let an admin's device invite it (`lanyard devices` lists them)"
         case .alreadyPairing: "finish that one, or stop it with Ctrl-C where it was typed"
+        case .alreadyReloading: "wait until that is done, then: lanyard reload"
         case .roleTooGreat(_, .reader): "do it on a writer or an admin; `lanyard devices` lists them"
         case .roleTooGreat: "do it on an admin (`lanyard devices` lists them), or give the device a lesser role"
         case .untilPassed: "give a time that is still to come, such as --until 30d; if it is, set this device's clock"

@@ -43,7 +43,7 @@ extension AgentLoop {
             switch result {
             case .success(let step):
                 if let commit = step.commit {
-                    loop.value.logger.info("Events went.", metadata: ["events": "\(step.droppedCount)"])
+                    loop.value.loggers.store.info("Events went.", metadata: ["events": "\(step.droppedCount)"])
                     loop.value.handleAppended(commit)
                 }
                 loop.value.step(.droppedEvents(hasMore: step.hasMore))

@@ -14,7 +14,7 @@ final class AgentLoop: CoreLoop {
     let transport: SessionTransport
     let store: StoreDriver
     let journal: AgentJournal
-    let logger: Logger
+    let loggers: AgentLoggers
     /// Touched after every durable change that made a stream grow.
     let eventSignal: ChangeSignal
     /// Touched after every durable change to an object.
@@ -39,6 +39,7 @@ final class AgentLoop: CoreLoop {
     /// The time that superseded events stay, for a stream without a setting of its own; nil: for ever.
     var supersededMilliseconds: UInt64?
     var core: AgentCore
+    var logger: Logger { loggers.sync }
     /// Ed25519 with the device's signing key.
     private let sign: ([UInt8]) -> [UInt8]
     private(set) var digest: Sum256
@@ -57,7 +58,7 @@ final class AgentLoop: CoreLoop {
     init(
         eventLoop: any EventLoop, transport: SessionTransport, store: StoreDriver, state: StoreState, core: AgentCore,
         journal: AgentJournal, eventSignal: ChangeSignal, objectSignal: ChangeSignal, presenceBoard: PresenceBoard,
-        logger: Logger, sign: @escaping ([UInt8]) -> [UInt8]
+        loggers: AgentLoggers, sign: @escaping ([UInt8]) -> [UInt8]
     ) {
         self.eventLoop = eventLoop
         self.transport = transport
@@ -69,7 +70,7 @@ final class AgentLoop: CoreLoop {
         self.eventSignal = eventSignal
         self.objectSignal = objectSignal
         self.presenceBoard = presenceBoard
-        self.logger = logger
+        self.loggers = loggers
         self.sign = sign
         timer = DeadlineTimer(eventLoop: eventLoop)
         timer.onDeadline = { [weak self] in self?.step(.deadlinePassed) }
@@ -107,7 +108,7 @@ final class AgentLoop: CoreLoop {
 
     func record(_ commit: Commit) {
         journal.recordLater(commit.laterAuthors, logger: logger)
-        logger.debug(
+        loggers.store.debug(
             "Changes are durable.",
             metadata: ["segments": "\(commit.segments.count)", "changes": "\(commit.counts.changes)"])
         measure(commit, changesBefore: counts.changes)
@@ -270,7 +271,7 @@ final class AgentLoop: CoreLoop {
 
     private func dial(_ id: ConnectionID, _ endpoint: Endpoint) {
         guard let address = address(of: endpoint, dialling: id) else { return }
-        logger.debug(
+        loggers.transport.debug(
             "An address is dialled.", metadata: ["connection": "\(id.rawValue)", "peer.address": "\(address)"])
         transport.dial(id.rawValue, address)
     }
@@ -292,7 +293,7 @@ final class AgentLoop: CoreLoop {
         _ connection: UInt64, _ protocol: ApplicationProtocol, direction: Direction, device: DeviceID, remote: HostPort
     ) {
         let endpoint = Endpoint(host: remote.host, port: UInt16(clamping: remote.port))
-        logger.debug(
+        loggers.transport.debug(
             "A connection opened.",
             metadata: [
                 "connection": "\(connection)", "peer.id": "\(device.shortID)", "peer.address": "\(remote)",

@@ -37,6 +37,8 @@ protocol CoreLoop: TransportEvents, SendableMetatype {
     var eventLoop: any EventLoop { get }
     var transport: SessionTransport { get }
     var journal: AgentJournal { get }
+    var loggers: AgentLoggers { get }
+    /// The logger of what the core itself does.
     var logger: Logger { get }
     var timer: DeadlineTimer { get }
     var core: Core { get set }
@@ -104,14 +106,14 @@ extension CoreLoop {
 
     func handleClosed(_ connection: UInt64, reason: EndReason) {
         if reason.isRefusal { journal.record(code: reason.rawValue) }
-        logger.debug(
+        loggers.transport.debug(
             "A connection closed.", metadata: ["connection": "\(connection)", "code": "\(reason.rawValue)"])
         step(.closed(ConnectionID(rawValue: connection), code: reason.rawValue))
     }
 
     func handleDialFailed(_ connection: UInt64, reason: EndReason) {
         journal.record(code: reason.rawValue)
-        logger.debug(
+        loggers.transport.debug(
             "No connection came of a dial.", metadata: ["connection": "\(connection)", "code": "\(reason.rawValue)"])
         step(.dialFailed(ConnectionID(rawValue: connection), code: reason.rawValue))
     }

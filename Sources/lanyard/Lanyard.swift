@@ -14,7 +14,7 @@ struct Lanyard: AsyncParsableCommand {
                 name: "This device",
                 subcommands: [
                     Status.self, Top.self, Peers.self, Ping.self, Why.self, Wait.self, Spaces.self, Compact.self,
-                    Doctor.self, Logs.self, Dashboard.self, Version.self, Completion.self,
+                    Doctor.self, Logs.self, Reload.self, Dashboard.self, Version.self, Completion.self,
                 ]),
             CommandGroup(
                 name: "Devices",

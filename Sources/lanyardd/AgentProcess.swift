@@ -11,7 +11,14 @@ import UnixSignals
 
 /// The agent as a process: signals, the service manager, the control socket.
 struct AgentProcess {
-    let configuration: AgentConfiguration
+    /// Makes the configuration from flags, environment and file.
+    let read: @Sendable () throws(ConfigurationError) -> AgentConfiguration
+    private(set) var configuration: AgentConfiguration
+
+    init(read: @escaping @Sendable () throws(ConfigurationError) -> AgentConfiguration) throws(ConfigurationError) {
+        self.read = read
+        configuration = try read()
+    }
 
     /// The system service's place is for its group; any other belongs to the user who started the agent.
     private var isServiceSocket: Bool { configuration.socketPath.hasPrefix("/run/lanyard/") }
@@ -25,14 +32,17 @@ struct AgentProcess {
     }
 
     /// Runs the agent until it is stopped; anew after a wipe, which leaves a device in a home of its own.
-    func run() async throws {
+    mutating func run() async throws {
         while try await runOnce() {}
     }
 
     /// - Returns: true if the device's data was wiped.
-    private func runOnce() async throws -> Bool {
+    private mutating func runOnce() async throws -> Bool {
         // Writing to a peer or a reader that left is an error to handle, not a reason to die.
         signal(SIGPIPE, SIG_IGN)
+        // Until the agent runs there is nothing to read again.
+        let reloadsOnHangup = !Terminal.isControlling
+        if reloadsOnHangup { signal(SIGHUP, SIG_IGN) }
         // Keys are in memory: a core dump must not carry them to disk.
         var none = rlimit()
         setrlimit(__rlimit_resource_t(RLIMIT_CORE.rawValue), &none)
@@ -44,7 +54,9 @@ struct AgentProcess {
             logger: log.logger(level: configuration.logLevel))
         let agent: Agent
         do {
-            agent = try await Agent.start(configuration, version: LanyardVersion.current, log: log) { progress in
+            agent = try await Agent.start(
+                configuration, version: LanyardVersion.current, log: log, reread: read
+            ) { progress in
                 notifier?.send(upgraded: progress.share)
                 upgrade.record(progress)
             }
@@ -57,21 +69,22 @@ struct AgentProcess {
         let dashboard = configuration.dashboard.map { DashboardAccess(host: $0.host) }
         let server = ControlServer(
             agent: agent, socket: socket,
-            eventLoopGroup: MultiThreadedEventLoopGroup.singleton, logger: agent.logger, dashboard: dashboard,
+            eventLoopGroup: MultiThreadedEventLoopGroup.singleton, logger: agent.loggers.control, dashboard: dashboard,
             onListening: { notifier?.send(.ready) })
         let watch = WipeWatch(agent: agent)
         var services: [any Service] = [server, MemoryTrim { agent.rest() }]
+        if reloadsOnHangup { services.append(ReloadOnHangup(agent: agent)) }
         if let address = configuration.metrics {
             services.append(
                 MetricsServer(
                     agent: agent, address: address, eventLoopGroup: MultiThreadedEventLoopGroup.singleton,
-                    logger: agent.logger))
+                    logger: agent.loggers.control))
         }
         if let dashboard, let address = configuration.dashboard {
             services.append(
                 DashboardServer(
                     agent: agent, address: address, access: dashboard,
-                    eventLoopGroup: MultiThreadedEventLoopGroup.singleton, logger: agent.logger))
+                    eventLoopGroup: MultiThreadedEventLoopGroup.singleton, logger: agent.loggers.control))
         }
         if let notifier, let interval = notifier.watchdogIntervalNanoseconds {
             services.append(Watchdog(agent: agent, notifier: notifier, intervalNanoseconds: interval))
@@ -92,10 +105,33 @@ struct AgentProcess {
             outcome = .failure(ExitCode.failure)
         }
         let isWiped = watch.isWiped.load(ordering: .relaxed)
+        configuration = agent.configuration
         if !isWiped { notifier?.send(.stopping) }
         await agent.stop()
         try outcome.get()
         return isWiped
+    }
+}
+
+/// Reads the configuration again at each SIGHUP, as services do. An agent at a terminal ends with it instead.
+private struct ReloadOnHangup: Service {
+    let agent: Agent
+
+    func run() async throws {
+        let signals = await UnixSignalsSequence(trapping: .sighup)
+        await cancelWhenGracefulShutdown {
+            // The log says which settings were taken over, or why none.
+            for await _ in signals { _ = try? await agent.reload() }
+        }
+    }
+}
+
+private enum Terminal {
+    /// True if the process ends with a terminal.
+    static var isControlling: Bool {
+        let terminal = open("/dev/tty", O_RDONLY | O_NOCTTY | O_CLOEXEC)
+        if terminal >= 0 { close(terminal) }
+        return terminal >= 0
     }
 }
 

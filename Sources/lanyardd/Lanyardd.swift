@@ -10,7 +10,8 @@ struct Lanyardd: AsyncParsableCommand {
         abstract: "Keeps this device's data in step with its paired devices on the local network.",
         discussion: """
             A flag wins over the environment (LANYARD_DATA_DIR, LANYARD_LISTEN, …), that over the configuration file, that \
-            over the default. Control it with `lanyard`.
+            over the default. Control it with `lanyard`. SIGHUP and `lanyard reload` have it read the file again; at a terminal, SIGHUP \
+            ends it.
             """,
         version: LanyardVersion.current)
 
@@ -100,19 +101,22 @@ struct Lanyardd: AsyncParsableCommand {
 
     func run() async throws {
         HeapArenas.share()
-        let configuration: AgentConfiguration
+        let environment = ProcessInfo.processInfo.environment
+        var process: AgentProcess
         do {
-            configuration = try agentConfiguration(environment: ProcessInfo.processInfo.environment)
+            process = try AgentProcess { [self] () throws(ConfigurationError) in
+                try agentConfiguration(environment: environment)
+            }
         } catch {
             Self.complain("\(error)", hint: "lanyardd --help")
             throw ExitCode(2)
         }
         if printConfig {
-            print(configuration.toml, terminator: "")
+            print(process.configuration.toml, terminator: "")
             return
         }
         if isUntilInputEnds { AgentProcess.stopWhenInputEnds() }
-        try await AgentProcess(configuration: configuration).run()
+        try await process.run()
     }
 
     private func agentConfiguration(environment: [String: String]) throws(ConfigurationError) -> AgentConfiguration {

@@ -39,6 +39,35 @@ import Testing
         #expect(json.count == 1 && json[0].contains(#""level":"error""#), "\(json)")
     }
 
+    @Test func `the log is shown of one component, in both of its formats`() async throws {
+        let temporary = try TemporaryDirectory()
+        let log = """
+            2026-11-26T10:00:00.000Z notice The agent runs. device.id=abc
+            2026-11-26T10:00:01.000Z notice A peer connected. component=sync peer.name=x component=store
+            2026-11-26T10:00:02.000Z debug Changes are durable. component=store changes=1
+            {"time":"2026-11-26T10:00:03.000Z","level":"debug","message":"Changes are durable.","component":"store"}
+            {"time":"2026-11-26T10:00:04.000Z","level":"notice","message":"The agent stopped."}
+
+            """
+        written(log, in: temporary.path)
+        func lines(_ words: String...) async throws -> [String] {
+            let run = try await CommandRun.lanyard(["logs", "--data-dir", temporary.path] + words)
+            #expect(run.exitCode == 0, "\(run.errors)")
+            return run.lines
+        }
+        let all = log.split(separator: "\n").map(String.init)
+        #expect(try await lines("--component", "sync") == [all[1]])
+        #expect(try await lines("--component", "store") == [all[2], all[3]])
+        #expect(try await lines("--component", "store", "--lines", "1") == [all[3]])
+        #expect(try await lines("--component", "store", "--level", "info").isEmpty)
+        #expect(try await lines("--component", "discovery").isEmpty)
+    }
+
+    @Test func `a component that there is not is refused, with those that there are`() async throws {
+        let run = try await CommandRun.lanyard(["logs", "--component", "disk"])
+        #expect(run.exitCode == 2 && run.errors.contains("discovery, transport, pairing, sync"), "\(run.errors)")
+    }
+
     @Test func `a level that there is not is refused, with those that there are`() async throws {
         let run = try await CommandRun.lanyard(["logs", "--level", "loud"])
         #expect(run.exitCode == 2 && run.errors.contains("trace, debug, info, notice, warning"), "\(run.errors)")

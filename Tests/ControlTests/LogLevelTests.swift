@@ -74,10 +74,94 @@ import Testing
         let logger = log.logger(level: .info)
         var quiet = logger
         quiet.logLevel = .warning
-        log.temporaryLevel = .trace
+        log.setTemporaryLevel(.trace)
         #expect(logger.logLevel == .trace && quiet.logLevel == .warning)
-        log.temporaryLevel = nil
+        log.setTemporaryLevel(nil)
         #expect(logger.logLevel == .info && quiet.logLevel == .warning)
+    }
+
+    @Test func `a component has the level set for it, else the one set for all, else the configured one`() throws {
+        let temporary = try TemporaryDirectory()
+        let log = AgentLog(directory: temporary.path, format: .text, echoes: false)
+        let loggers = AgentLoggers(log, level: .info)
+        let whole = log.logger(level: .info)
+        let all = [
+            loggers.discovery, loggers.transport, loggers.pairing, loggers.sync, loggers.store, loggers.attachments,
+            loggers.control,
+        ]
+        #expect(all.count == SyncAgent.LogComponent.allCases.count)
+        for (component, logger) in zip(SyncAgent.LogComponent.allCases, all) {
+            log.setTemporaryLevel(.trace, of: component)
+            #expect(logger.logLevel == .trace)
+            #expect(all.filter { $0.logLevel == .info }.count == all.count - 1 && whole.logLevel == .info)
+            log.setTemporaryLevel(nil, of: component)
+        }
+        log.setTemporaryLevel(.error, of: .sync)
+        log.setTemporaryLevel(.debug)
+        #expect(loggers.sync.logLevel == .error && loggers.store.logLevel == .debug && whole.logLevel == .debug)
+        log.setTemporaryLevel(nil, of: .sync)
+        #expect(loggers.sync.logLevel == .debug)
+        log.setTemporaryLevel(nil)
+        #expect(all.allSatisfy { $0.logLevel == .info } && whole.logLevel == .info)
+    }
+
+    @Test func `agent and command know the same components`() {
+        #expect(
+            SyncAgent.LogComponent.allCases.map(\.rawValue) == ControlAPI.LogComponent.allCases.map(\.rawValue))
+    }
+
+    @Test func `a line names its component first, in both formats`() throws {
+        for format in AgentConfiguration.LogFormat.allCases {
+            let temporary = try TemporaryDirectory()
+            let log = AgentLog(directory: temporary.path, format: format, echoes: false)
+            AgentLoggers(log, level: .info).sync.info("A peer connected.", metadata: ["a": "x component=store"])
+            log.logger(level: .info).info("The agent runs.")
+            let lines = log.recentLines(limit: 2)
+            try #require(lines.count == 2)
+            switch format {
+            case .text:
+                #expect(lines[0].hasSuffix(" info A peer connected. component=sync a=x component=store"))
+            case .json:
+                let json = #""message":"A peer connected.","component":"sync","a":"x component=store"}"#
+                #expect(lines[0].hasSuffix(json), "\(lines[0])")
+            }
+            #expect(!lines[1].contains("component"))
+        }
+    }
+
+    @Test func `a level for one component leaves the others alone, and ends by itself`() async throws {
+        try await LiveAgent.with { live async throws in
+            let set = try await live.agent.setLogLevel(
+                LogLevelRequest(level: "debug", forMilliseconds: 1_000, component: "store"))
+            #expect(set.level == "notice" && set.until == nil)
+            #expect(set.components?.map(\.component) == ["store"] && set.components?.first?.level == "debug")
+            try await live.put("note/1", #"{"a":1}"#)
+            try await live.until { agent async throws in
+                try await agent.status(space: nil).logLevel?.components?.isEmpty ?? false
+            }
+            try await live.put("note/1", #"{"a":2}"#)
+            let lines = lines(of: live)
+            #expect(changes(in: lines).map(\.level) == ["debug", "notice"])
+            let debug = lines.filter { $0.contains(" debug ") }
+            #expect(debug.contains { $0.contains("Changes are durable.") })
+            #expect(debug.allSatisfy { $0.contains(" component=store") }, "\(debug)")
+            let ends = lines.filter { $0.contains("The level of the log changed.") }
+            #expect(ends.allSatisfy { $0.contains(" component=store ") }, "\(ends)")
+        }
+    }
+
+    @Test func `a level for all ends those of components, and a component may log less than all`() async throws {
+        try await LiveAgent.with { live async throws in
+            _ = try await live.agent.setLogLevel(LogLevelRequest(level: "trace", component: "sync"))
+            let all = try await live.agent.setLogLevel(LogLevelRequest(level: "debug"))
+            #expect(all.level == "debug" && all.components == [])
+            let less = try await live.agent.setLogLevel(LogLevelRequest(level: "notice", component: "transport"))
+            #expect(less.level == "debug" && less.components?.map(\.level) == ["notice"])
+            let asAll = try await live.agent.setLogLevel(LogLevelRequest(level: "debug", component: "transport"))
+            #expect(asAll.components == [])
+            let none = try await live.agent.setLogLevel(LogLevelRequest(level: "notice"))
+            #expect(none == LogLevelResponse(level: "notice", configured: "notice"))
+        }
     }
 
     @Test(arguments: Road.allCases) func `the route sets a level, and refuses what is none`(road: Road) async throws {
@@ -88,9 +172,12 @@ import Testing
             for body in [
                 #"{"level":"critical"}"#, #"{"level":"Debug"}"#, #"{"level":"debug","forMilliseconds":999}"#,
                 #"{"level":"debug","forMilliseconds":86400001}"#, #"{"level":"debug","forMilliseconds":-1}"#,
+                #"{"level":"debug","component":"agent"}"#, #"{"level":"debug","component":""}"#,
             ] {
                 #expect(try await request("PUT", "/v1/log-level", body: body).code == "invalid_argument", "\(body)")
             }
+            let unknown = try await request("PUT", "/v1/log-level", body: #"{"level":"debug","component":"Sync"}"#)
+            #expect(unknown.text.contains("discovery, transport, pairing, sync, store, attachments, control"))
             for body in ["{}", #"{"level":"debug","until":1}"#, #"{"level":7}"#] {
                 #expect(try await request("PUT", "/v1/log-level", body: body).status == 400, "\(body)")
             }
@@ -112,12 +199,19 @@ import Testing
                 ["logs", "--set-level", "notice", "--json"], socket: server.socketPath)
             let answer = try #require(try json.json() as? [String: Any], "\(json.output)")
             #expect(answer["level"] as? String == "notice" && answer["until"] is NSNull)
+            let one = try await CommandRun.lanyard(
+                ["logs", "--set-level", "trace", "--component", "control", "--for", "1h"], socket: server.socketPath)
+            #expect(one.output.hasPrefix("The agent logs control from trace on until 2"), "\(one.output)\(one.errors)")
+            #expect(one.output.hasSuffix(", all else from notice on.\n"), "\(one.output)")
+            let both = try await CommandRun.lanyard(["status"], socket: server.socketPath)
+            #expect(both.lines.contains { $0.hasPrefix("log ") && $0.contains("control trace until 2") })
         }
     }
 
     @Test(arguments: [
         ["--for", "1h"], ["--set-level", "debug", "--for", "2d"], ["--set-level", "debug", "--for", "10ms"],
         ["--set-level", "critical"], ["--set-level", "loud"], ["--set-level", "debug", "--level", "info"],
+        ["--component", "agent"],
     ])
     func `what cannot be meant is refused`(options: [String]) async throws {
         let run = try await CommandRun.lanyard(["logs"] + options)

@@ -263,6 +263,8 @@ import Testing
             #expect(log.text.hasPrefix(#"{"lines":[""#) && log.text.contains("The agent runs."))
             #expect(try await request("GET", "/v1/version").text.contains(LanyardVersion.current))
             #expect(try await request("GET", "/v1/configuration").text.contains("data-dir = "))
+            let reloaded = try await request("POST", "/v1/configuration/reload")
+            #expect(reloaded.text == #"{"taken":[],"needsRestart":[]}"#)
             #expect(try await request("GET", "/v1/why").text.contains(#""link":"pairing","ok":false"#))
             #expect(try await request("GET", "/v1/spaces/home/devices").text.contains(#""state":"this""#))
         }

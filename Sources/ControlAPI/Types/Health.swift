@@ -95,6 +95,37 @@ public struct Health: Codable, Equatable, Sendable {
     public init() { state = "ok" }
 }
 
+/// Answer of `POST /v1/configuration/reload`.
+public struct ReloadResponse: Codable, Equatable, Sendable {
+    /// The settings that count now, in the order in which the manual has them.
+    public var taken: [SettingChange]
+    /// The settings that differ from what the agent runs with, and count from its next start on.
+    public var needsRestart: [SettingChange]
+
+    /// All fields.
+    public init(taken: [SettingChange], needsRestart: [SettingChange]) {
+        self.taken = taken
+        self.needsRestart = needsRestart
+    }
+}
+
+/// A setting of the agent that changed, or is to change.
+public struct SettingChange: Codable, Equatable, Sendable {
+    /// The name of the setting: a key of the configuration file.
+    public var setting: String
+    /// The value before; null: it was not set.
+    public var before: String?
+    /// The value that the configuration has by now; null: it is not set.
+    public var after: String?
+
+    /// All fields.
+    public init(setting: String, before: String? = nil, after: String? = nil) {
+        self.setting = setting
+        self.before = before
+        self.after = after
+    }
+}
+
 /// Answer of `GET /v1/configuration`.
 public struct ConfigurationResponse: Codable, Equatable, Sendable {
     /// The configuration that the agent runs with, as a file that would give it again (`lanyardd.toml`).

@@ -102,7 +102,7 @@ extension Agent {
         guard backups.view.isConfigured else { return }
         throw ControlError(
             .forbidden, "The plan of the backups stands in the agent's configuration.",
-            hint: "Change backup-to, backup-every and backup-keep there, and start the agent again.")
+            hint: "Change backup-to, backup-every and backup-keep there; then: lanyard reload")
     }
 
     /// Returns when a try has ended that was under way or began now.

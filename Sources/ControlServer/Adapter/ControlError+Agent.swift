@@ -34,6 +34,10 @@ extension ControlError {
         case AgentError.untilPassed:
             let passed = AgentError.untilPassed
             self.init(.invalidArgument, Self.sentence(passed.message), hint: Self.sentence(passed.hint))
+        case AgentError.alreadyReloading:
+            let refused = AgentError.alreadyReloading
+            self.init(.alreadyRunning, Self.sentence(refused.message), hint: refused.hint)
+        case let error as ConfigurationError: self.init(configuration: error)
         case AgentError.upgrading: self = .upgrading(nil)
         case let error as AgentError: self.init(.stopping, error.message, hint: error.hint)
         default: self.init(.internalFault, "The agent met an error: \(error).", hint: "See `lanyard logs`.")
@@ -41,6 +45,13 @@ extension ControlError {
     }
 
     private static func sentence(_ text: String) -> String { text.prefix(1).uppercased() + text.dropFirst() + "." }
+
+    private init(configuration error: ConfigurationError) {
+        let code: ErrorCode = if case .unreadableFile = error { .fileUnreadable } else { .invalidArgument }
+        self.init(
+            code, "The configuration is not taken over, and nothing was changed: \(error).",
+            hint: "Correct it; then: lanyard reload")
+    }
 
     private init(join error: JoinError) {
         let code: ErrorCode =

@@ -30,6 +30,9 @@ struct HealthRoutes: Sendable {
             Route(.get, "/v1/configuration") { [agent] _ in
                 .json(ConfigurationResponse(toml: agent.configuration.toml))
             },
+            Route(.post, "/v1/configuration/reload") { [agent] _ throws(ControlError) in
+                .json(try await agent.reloadConfiguration())
+            },
             Route(.get, "/v1/doctor", query: ["deep"]) { [agent] request throws(ControlError) in
                 let deep = try request.flag("deep")
                 guard deep else { return .json(try await agent.doctorChecks(deep: false) { _ in }) }

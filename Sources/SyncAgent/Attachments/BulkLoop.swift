@@ -15,10 +15,11 @@ final class BulkLoop: CoreLoop {
     private let arrivals: Arrivals
     private let holders: HolderNotes
     let journal: AgentJournal
-    let logger: Logger
+    let loggers: AgentLoggers
     private let space: SpaceID
     let timer: DeadlineTimer
     var core: BulkCore
+    var logger: Logger { loggers.attachments }
     private(set) var figures = BlobFigures()
     /// Called with the number of each dial: its events belong here.
     var willDial: (UInt64) -> Void = { _ in }
@@ -36,7 +37,7 @@ final class BulkLoop: CoreLoop {
 
     init(
         eventLoop: any EventLoop, transport: SessionTransport, driver: BlobDriver, arrivals: Arrivals, core: BulkCore,
-        space: SpaceID, journal: AgentJournal, logger: Logger
+        space: SpaceID, journal: AgentJournal, loggers: AgentLoggers
     ) {
         self.eventLoop = eventLoop
         self.transport = transport
@@ -46,7 +47,7 @@ final class BulkLoop: CoreLoop {
         self.core = core
         self.space = space
         self.journal = journal
-        self.logger = logger
+        self.loggers = loggers
         timer = DeadlineTimer(eventLoop: eventLoop)
         timer.onDeadline = { [weak self] in self?.step(.deadlinePassed) }
     }

@@ -30,6 +30,11 @@ package final class BackupBoard: Sendable {
 
     init(dataDirectory: String, configured: BackupPlan?) {
         path = dataDirectory + "/backups.json"
+        state = Mutex(Self.read(path, configured: configured))
+    }
+
+    /// Returns the plan and its outcome as they are at a start with this configuration.
+    private static func read(_ path: String, configured: BackupPlan?) -> View {
         let now = WallClock.milliseconds
         var view = View(
             plan: configured, isConfigured: configured != nil, record: BackupRecord(since: now), isRunning: false,
@@ -45,7 +50,17 @@ package final class BackupBoard: Sendable {
                     hint: "Set it again: lanyard backup --to FOLDER --every 1d", milliseconds: now)
             }
         }
-        state = Mutex(view)
+        return view
+    }
+
+    /// Takes the plan of a configuration that was read again; without one that of a person counts.
+    func configure(_ plan: BackupPlan?) {
+        state.withLock { view in
+            var next = Self.read(path, configured: plan)
+            (next.isRunning, next.tries) = (view.isRunning, view.tries)
+            view = next
+        }
+        signal.touch()
     }
 
     private static func isSound(_ plan: BackupPlan) -> Bool {

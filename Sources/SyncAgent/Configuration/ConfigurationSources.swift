@@ -216,39 +216,4 @@ extension AgentConfiguration {
         let home = environment["HOME"].flatMap { $0.isEmpty ? nil : $0 } ?? NSHomeDirectoryForUser(NSUserName()) ?? ""
         return home + "/.local/share/lanyard"
     }
-
-    /// The configuration as a file that would give it again.
-    package var toml: String {
-        func quoted(_ text: String) -> String {
-            let escaped = text.unicodeScalars.map { scalar in
-                switch scalar {
-                case "\\", "\"": "\\\(scalar)"
-                case "\0"..."\u{1F}", "\u{7F}":
-                    "\\u00" + (scalar.value < 16 ? "0" : "") + String(scalar.value, radix: 16)
-                case _: String(scalar)
-                }
-            }
-            return "\"" + escaped.joined() + "\""
-        }
-        var lines = ["data-dir = \(quoted(dataDirectory))", "socket = \(quoted(socketPath))"]
-        if let listen { lines.append("listen = \(quoted(listen.description))") }
-        if let announce { lines.append("announce = \(quoted(announce))") }
-        lines += [
-            "name = \(quoted(name))", "log-level = \(quoted(logLevel.rawValue))",
-            "log-format = \(quoted(logFormat.rawValue))", "mdns = \(usesMDNS)",
-        ]
-        if let uploadLimit { lines.append("upload-limit = \(quoted(uploadLimit.description))") }
-        if let downloadLimit { lines.append("download-limit = \(quoted(downloadLimit.description))") }
-        lines += ["keep-history = \(quoted(historyRetention.description))", "state = \(exchangesState)"]
-        if let backups {
-            let every = HistoryRetention.seconds(backups.everySeconds)
-            lines += [
-                "backup-to = \(quoted(backups.directory))", "backup-every = \(quoted(every.description))",
-                "backup-keep = \(backups.keep)",
-            ]
-        }
-        if let metrics { lines.append("metrics = \(quoted(metrics.description))") }
-        if let dashboard { lines.append("dashboard = \(quoted(dashboard.description))") }
-        return lines.joined(separator: "\n") + "\n"
-    }
 }

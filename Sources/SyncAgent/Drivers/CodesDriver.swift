@@ -193,6 +193,9 @@ final class CodesDriver {
 
     private func step(_ pairing: Pairing, _ input: PairingMachine.Input) {
         guard running === pairing else { return }
+        // Its name alone: a code is between the two screens.
+        let kind = Mirror(reflecting: input).children.first?.label ?? "\(input)"
+        loop.loggers.pairing.debug("A pairing goes on.", metadata: ["input": "\(kind)"])
         for effect in pairing.machine.step(input, at: loop.now) { perform(effect, pairing) }
         pairing.timer.schedule(pairing.machine.nextDeadline)
         updateView(pairing)
@@ -236,7 +239,7 @@ final class CodesDriver {
         admitted.whenComplete { result in
             let (driver, pairing) = driver.value
             if case .failure(let error) = result {
-                driver.loop.logger.error(
+                driver.loop.loggers.pairing.error(
                     "A paired device could not be written down.", metadata: ["error": "\(error)"])
             }
             driver.step(pairing, .admitted(isDone: (try? result.get()) != nil))
@@ -253,7 +256,8 @@ final class CodesDriver {
         switch outcome {
         case .paired, .halfPaired:
             if let device = view?.joined { members.dial(device) }
-            loop.logger.notice("Paired with a device.", metadata: ["device.id": "\(view?.peer?.device.shortID ?? "")"])
+            loop.loggers.pairing.notice(
+                "Paired with a device.", metadata: ["device.id": "\(view?.peer?.device.shortID ?? "")"])
         case .wrongCode, .endedThere, .connectionLost, .notAdmitted, .timedOut, .tooManyTries, .cancelled: break
         }
         signal.touch()

@@ -18,7 +18,8 @@ package struct CompactedLog: Sendable, Hashable {
 final class CompactionDriver {
     private let store: SQLiteStore
     private let eventLoop: any EventLoop
-    private let retention: HistoryRetention
+    /// Counts from the next step on.
+    var retention: HistoryRetention
     private let queue = DispatchQueue(label: "lanyard.compaction", qos: .utility)
     /// The current pass; used on `queue` alone.
     private let current = CurrentPass()

@@ -12,6 +12,8 @@ final class DiscoveryDriver {
     private let loop: AgentLoop
     private var listenPort: UInt16 = 0
     private var discovery: AvahiDiscovery?
+    /// The number of `discovery`, whose events count; those of an earlier one do not.
+    private var run = 0
     private(set) var state: DiscoveryState = .off
     private(set) var instance = ""
     private var records: [RecordKey: DiscoveryRecord] = [:]
@@ -35,14 +37,30 @@ final class DiscoveryDriver {
         self.listenPort = listenPort
         let bound = NIOLoopBound(self, eventLoop: loop.eventLoop)
         let eventLoop = loop.eventLoop
-        let discovery = AvahiDiscovery(configuration: configuration) { event in
-            eventLoop.execute { bound.value.handle(event) }
+        run += 1
+        let discovery = AvahiDiscovery(configuration: configuration) { [run] event in
+            eventLoop.execute { bound.value.handle(event, of: run) }
         }
         self.discovery = discovery
         loop.step(.announced(instance: "", listenPort: listenPort))
         announce()
         discovery.start()
         scheduleDailyTag()
+    }
+
+    /// Begins anew with another configuration, under another instance. Sessions stay.
+    func restart(_ configuration: DiscoveryConfiguration) {
+        daily?.cancel()
+        complaint?.cancel()
+        complaint = nil
+        // Its thread takes our record off the network, and ends; nothing waits for it.
+        discovery = nil
+        (state, instance, records) = (.off, "", [:])
+        for instance in told.keys.sorted() { loop.step(.recordVanished(instance: instance)) }
+        told = [:]
+        recordsChanged()
+        start(configuration, listenPort: listenPort)
+        loop.peersChanged()
     }
 
     func stop() {
@@ -78,7 +96,8 @@ final class DiscoveryDriver {
         }
     }
 
-    private func handle(_ event: DiscoveryEvent) {
+    private func handle(_ event: DiscoveryEvent, of run: Int) {
+        guard run == self.run else { return }
         switch event {
         case .state(let state):
             self.state = state
@@ -88,12 +107,12 @@ final class DiscoveryDriver {
             loop.step(.announced(instance: instance, listenPort: listenPort))
         case .found(let record):
             records[record.key] = record
-            loop.logger.debug("A record appeared.", metadata: ["mdns.instance": "\(record.key.instance)"])
+            loop.loggers.discovery.debug("A record appeared.", metadata: ["mdns.instance": "\(record.key.instance)"])
             tell(record.key.instance)
             recordsChanged()
         case .lost(let key):
             records[key] = nil
-            loop.logger.debug("A record went.", metadata: ["mdns.instance": "\(key.instance)"])
+            loop.loggers.discovery.debug("A record went.", metadata: ["mdns.instance": "\(key.instance)"])
             tell(key.instance)
             recordsChanged()
         case .interfacesChanged:
@@ -108,10 +127,10 @@ final class DiscoveryDriver {
         case .running:
             complaint?.cancel()
             complaint = nil
-            loop.logger.notice("Discovery runs.")
+            loop.loggers.discovery.notice("Discovery runs.")
         case .off: break
         case .unavailable(let trouble):
-            loop.logger.warning("Discovery is unavailable.", metadata: ["code": "\(trouble.rawValue)"])
+            loop.loggers.discovery.warning("Discovery is unavailable.", metadata: ["code": "\(trouble.rawValue)"])
             countLater()
         }
     }

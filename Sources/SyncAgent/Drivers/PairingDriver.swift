@@ -21,7 +21,7 @@ final class PairingDriver {
         self.loop = loop
         self.writer = writer
         self.profile = profile
-        let (store, journal, logger) = (loop.store, loop.journal, loop.logger)
+        let (store, journal, logger) = (loop.store, loop.journal, loop.loggers.pairing)
         tickets = StoredTickets(records) { record in
             _ = store.write { store throws(StoreError) in try store.save(record) }
             journal.record(code: "invitations_ended")

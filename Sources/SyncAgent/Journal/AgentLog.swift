@@ -14,34 +14,56 @@ package final class AgentLog: Sendable {
 
     private static let fileByteLimit: UInt64 = 8 << 20
     private let path: String
-    private let format: AgentConfiguration.LogFormat
+    private let isJSON: Atomic<Bool>
     private let echoes: Bool
     private let state = Mutex(State())
-    /// The place of `temporaryLevel` among all levels; -1: nil.
-    private let temporaryPlace = Atomic(-1)
+    /// The levels that were set while the agent runs, as `PackedLogLevels`.
+    private let levelBits = Atomic<UInt64>(0)
 
     /// - Parameter echoes: whether lines also go to standard error.
     package init(directory: String, format: AgentConfiguration.LogFormat, echoes: Bool = true) {
         path = directory + "/agent.log"
-        self.format = format
+        isJSON = Atomic(format == .json)
         self.echoes = echoes
         state.withLock { open(&$0) }
     }
 
-    /// Returns a logger of this level, or of `temporaryLevel` while there is one. A copy that is given a level of its own keeps that.
-    package func logger(level: AgentConfiguration.LogLevel) -> Logger {
-        Logger(label: "lanyard") { _ in Handler(log: self, configured: Logger.Level(level)) }
+    /// Writes lines in this format from now on.
+    package func setFormat(_ format: AgentConfiguration.LogFormat) {
+        isJSON.store(format == .json, ordering: .relaxed)
     }
 
-    /// The level that counts in place of the configured one; nil: none does.
-    package var temporaryLevel: Logger.Level? {
-        get {
-            let place = temporaryPlace.load(ordering: .relaxed)
-            return Logger.Level.allCases.indices.contains(place) ? Logger.Level.allCases[place] : nil
-        }
-        set {
-            let place = newValue.flatMap { Logger.Level.allCases.firstIndex(of: $0) }
-            temporaryPlace.store(place ?? -1, ordering: .relaxed)
+    /// Returns a logger of this level, or of the one that was set for its component or for all while there is one. A copy that is
+    /// given a level of its own keeps that.
+    package func logger(level: AgentConfiguration.LogLevel, component: LogComponent? = nil) -> Logger {
+        Logger(label: "lanyard") { _ in Handler(log: self, configured: Logger.Level(level), component: component) }
+    }
+
+    /// The level set for the component, else the one set for all, else that of the configuration that was read again; nil: none is
+    /// set.
+    fileprivate func level(of component: LogComponent?) -> Logger.Level? {
+        let levels = PackedLogLevels(bits: levelBits.load(ordering: .relaxed))
+        return component.flatMap { levels[$0] } ?? levels[nil] ?? levels.configured
+    }
+
+    /// Sets the level that counts for a component in place of every other one, or with nil for all that have none of their own; a nil
+    /// level ends it.
+    package func setTemporaryLevel(_ level: Logger.Level?, of component: LogComponent? = nil) {
+        changeLevels { $0[component] = level }
+    }
+
+    /// Sets the level that counts in place of the one that each logger was made with.
+    func setConfiguredLevel(_ level: Logger.Level) { changeLevels { $0.configured = level } }
+
+    private func changeLevels(_ change: (inout PackedLogLevels) -> Void) {
+        var before = levelBits.load(ordering: .relaxed)
+        while true {
+            var levels = PackedLogLevels(bits: before)
+            change(&levels)
+            let (isDone, found) = levelBits.compareExchange(
+                expected: before, desired: levels.bits, ordering: .relaxed)
+            if isDone { return }
+            before = found
         }
     }
 
@@ -96,16 +118,18 @@ package final class AgentLog: Sendable {
     private struct Handler: LogHandler {
         let log: AgentLog
         let configured: Logger.Level
+        let component: LogComponent?
         var metadata: Logger.Metadata = [:]
         private var own: Logger.Level?
 
-        init(log: AgentLog, configured: Logger.Level) {
+        init(log: AgentLog, configured: Logger.Level, component: LogComponent?) {
             self.log = log
             self.configured = configured
+            self.component = component
         }
 
         var logLevel: Logger.Level {
-            get { own ?? log.temporaryLevel ?? configured }
+            get { own ?? log.level(of: component) ?? configured }
             set { own = newValue }
         }
 
@@ -115,17 +139,20 @@ package final class AgentLog: Sendable {
         }
 
         func log(event: LogEvent) {
-            let fields = metadata.merging(event.metadata ?? [:]) { $1 }.sorted { $0.key < $1.key }
+            // The component first, behind the constant message: nothing that a peer chose can stand for it.
+            var fields = component.map { [("component", $0.rawValue)] } ?? []
+            let others = metadata.merging(event.metadata ?? [:]) { $1 }.sorted { $0.key < $1.key }
+            fields += others.map { ($0.key, "\($0.value)") }
             let time = Date(timeIntervalSince1970: Double(WallClock.milliseconds) / 1_000)
                 .formatted(Date.ISO8601FormatStyle(includingFractionalSeconds: true))
-            switch log.format {
-            case .text:
-                let tail = fields.map { " \($0.key)=\(Self.plain("\($0.value)"))" }.joined()
+            switch log.isJSON.load(ordering: .relaxed) {
+            case false:
+                let tail = fields.map { " \($0.0)=\(Self.plain($0.1))" }.joined()
                 log.write("\(time) \(event.level.rawValue) \(Self.plain("\(event.message)"))\(tail)")
-            case .json:
+            case true:
                 let pairs =
                     [("time", time), ("level", event.level.rawValue), ("message", "\(event.message)")]
-                    + fields.map { ($0.key, "\($0.value)") }
+                    + fields
                 log.write("{" + pairs.map { Self.quoted($0.0) + ":" + Self.quoted($0.1) }.joined(separator: ",") + "}")
             }
         }

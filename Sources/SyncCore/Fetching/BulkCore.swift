@@ -76,8 +76,7 @@ package struct BulkCore: Sendable {
         self.configuration = configuration
         self.now = now
         random = SplitMix64(seed: configuration.seed)
-        uploads = configuration.uploadLimit.map { TokenBucket(perSecond: $0, at: now) }
-        downloads = configuration.downloadLimit.map { TokenBucket(perSecond: $0, at: now) }
+        setLimits(upload: configuration.uploadLimit, download: configuration.downloadLimit)
     }
 
     /// Says goodbye to all. The shell stops stepping.
@@ -121,6 +120,7 @@ package struct BulkCore: Sendable {
         case .closed(let id, let code): handleClosed(id, code)
         case .missingChanged: handleMissingChanged()
         case .roomChanged: handleRoomChanged()
+        case .limitsChanged(let upload, let download): setLimits(upload: upload, download: download)
         case .missing(let id, let wants): handleMissing(id, wants)
         case .fetch(let want): fetch(want)
         case .endFetch(let blob): endFetch(blob)
@@ -140,6 +140,13 @@ package struct BulkCore: Sendable {
         case .smallRead(let id, let blobs, let next): handleSmallRead(id, blobs, next: next)
         case .deadlinePassed: break
         }
+    }
+
+    /// Replaces the limits. The rest of the step looks at all that the old ones held up.
+    private mutating func setLimits(upload: UInt64?, download: UInt64?) {
+        uploads = upload.map { TokenBucket(perSecond: $0, at: now) }
+        downloads = download.map { TokenBucket(perSecond: $0, at: now) }
+        (uploadAt, downloadAt) = (nil, nil)
     }
 
     private mutating func passDeadlines() {

@@ -54,6 +54,9 @@ package enum BulkInput: Sendable, Equatable {
     /// The blob became complete without being fetched, or is gone, or damaged. Peers that want it are told.
     case holdingChanged(BlobName)
 
+    /// The limits in bytes a second are these from now on; nil: as much as the link takes.
+    case limitsChanged(upload: UInt64?, download: UInt64?)
+
     // Answers of the disk
     /// Answer to `begin`: the stored chunks, each checked. Complete means that no chunk is missing.
     case begun(BlobName, present: ChunkSet)

@@ -8,8 +8,13 @@ struct Logs: AsyncParsableCommand {
         abstract: "Show the agent's log; works without the agent.",
         discussion: """
             With --set-level, the running agent logs from another level on, for some time; after that, and after a restart, the \
-            level of its configuration counts again. `debug` adds connections, dials, requests and commits, `trace` each frame. With \
-            --follow the lines are shown as they come.
+            level of its configuration counts again. `debug` adds connections, dials, requests and commits, `trace` each frame. \
+            --component sets it for one part of the agent, and shows only the lines of that part. With --follow the lines are shown \
+            as they come.
+
+            discovery: mDNS. transport: dials, connections, refusals. pairing: tickets and codes. sync: sessions with other devices, \
+            and what they send each other. store: commits, dropped history, backups. attachments: their bytes. control: requests of \
+            commands and applications, the dashboard.
             """)
     @Flag(name: .shortAndLong, help: "Go on with lines that come later.")
     var follow = false
@@ -19,11 +24,13 @@ struct Logs: AsyncParsableCommand {
     var lines = 200
     @Option(help: ArgumentHelp("Only lines of this level, and of those that weigh more.", valueName: "level"))
     var level: LogLevel?
+    @Option(help: ArgumentHelp("Only this part of the agent.", valueName: "name"))
+    var component: LogComponent?
     @Option(help: ArgumentHelp("Have the running agent log from this level on.", valueName: "level"))
     var setLevel: LogLevel?
     @Option(
         name: .customLong("for"),
-        help: ArgumentHelp("With --set-level: the time until the configured level counts again.", valueName: "time"))
+        help: ArgumentHelp("With --set-level: the time until the level ends.", valueName: "time"))
     var length: TimeLength?
     @OptionGroup var global: GlobalOptions
 
@@ -41,18 +48,20 @@ struct Logs: AsyncParsableCommand {
 
     func run() async throws {
         if let setLevel {
-            let set = try await global.client().setLogLevel(setLevel.rawValue, forMilliseconds: length?.milliseconds)
-            guard follow else { return try global.print(set) { _ in Self.text(set) + "\n" } }
-            global.note(Self.text(set))
+            let set = try await global.client().setLogLevel(
+                setLevel.rawValue, forMilliseconds: length?.milliseconds, of: component)
+            guard follow else { return try global.print(set) { _ in text(set) + "\n" } }
+            global.note(text(set))
         }
         let location = global.location
         let directory = location.dataDirectory
         guard var log = LogFile(directory: directory) else {
             throw Self.unreadable(location)
         }
-        var output = LogOutput(asJSON: global.json, least: level)
+        let filter = LogFilter(level: level, component: component)
+        var output = LogOutput(asJSON: global.json, filter: filter)
         let most = max(0, lines)
-        try output.write(level?.newest(most, of: log.newest(lines: .max)) ?? log.newest(lines: most))
+        try output.write(filter.isOpen ? log.newest(lines: most) : filter.newest(most, of: log.newest(lines: .max)))
         guard follow else { return try output.end() }
         let changes = try DirectoryChanges(directory: directory)
         while true {
@@ -61,7 +70,16 @@ struct Logs: AsyncParsableCommand {
         }
     }
 
-    private static func text(_ set: LogLevelResponse) -> String {
+    private func text(_ set: LogLevelResponse) -> String {
+        if let component {
+            let other = shown(set.level)
+            guard let own = set.components?.first(where: { $0.component == component.rawValue }) else {
+                return "The agent logs \(component.rawValue) from \(other) on, like all else."
+            }
+            let time = TimeText.local.exact(own.until)
+            return "The agent logs \(component.rawValue) from \(shown(own.level)) on until \(time), "
+                + "all else from \(other) on."
+        }
         guard let until = set.until else {
             return "The agent logs from \(shown(set.configured)) on, as configured."
         }
@@ -88,14 +106,13 @@ struct Logs: AsyncParsableCommand {
 /// Lines of the log on their way to standard output; with JSON, each becomes an object unless the agent wrote it as one.
 private struct LogOutput {
     let asJSON: Bool
-    /// Lines below this level are left out; nil: none.
-    let least: LogLevel?
+    let filter: LogFilter
     /// A line whose end has not come yet.
     private var rest: [UInt8] = []
 
-    init(asJSON: Bool, least: LogLevel?) {
+    init(asJSON: Bool, filter: LogFilter) {
         self.asJSON = asJSON
-        self.least = least
+        self.filter = filter
     }
 
     mutating func write(_ bytes: [UInt8]) throws(ControlError) {
@@ -103,8 +120,8 @@ private struct LogOutput {
         guard let end = rest.lastIndex(of: 0x0A) else { return }
         let lines = rest[...end]
         rest.removeFirst(end + 1)
-        guard asJSON || least != nil else { return try StandardOutput.write(String(decoding: lines, as: UTF8.self)) }
-        for line in lines.split(separator: 0x0A) where least?.takes(line) != false {
+        guard asJSON || !filter.isOpen else { return try StandardOutput.write(String(decoding: lines, as: UTF8.self)) }
+        for line in lines.split(separator: 0x0A) where filter.takes(line) {
             try asJSON ? write(line: Array(line)) : StandardOutput.write(String(decoding: line, as: UTF8.self) + "\n")
         }
     }

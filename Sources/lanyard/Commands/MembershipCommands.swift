@@ -23,7 +23,15 @@ struct Invite: AsyncParsableCommand {
     var expires = TimeLength(milliseconds: 600_000)
     @Option(help: ArgumentHelp(MembershipEnd.help, valueName: "date"))
     var until: String?
+    @Flag(name: .customLong("qr"), help: "Also draw the ticket as a QR code, for a device with a camera.")
+    var isDrawn = false
     @OptionGroup var global: GlobalOptions
+
+    func validate() throws {
+        if isDrawn, global.json || global.quiet {
+            throw ValidationError("--qr draws for people: leave out --json and --quiet.")
+        }
+    }
 
     func run() async throws {
         let request = InviteRequest(
@@ -38,9 +46,17 @@ struct Invite: AsyncParsableCommand {
             let use =
                 "Good for one device, which becomes \((answer.role ?? .writer).withArticle)\(end), \(time). On that one, "
                 + "type: lanyard join TICKET"
-            return "\(style.strong(answer.ticket))\n\n\(Prose.wrapped(use))\n"
+            let picture = isDrawn ? drawn(answer.ticket, style) : ""
+            return "\(style.strong(answer.ticket))\n\n\(picture)\(Prose.wrapped(use))\n"
         }
         if role == .admin { await RecoveryHint.note(client, global) }
+        if isDrawn { global.note("On one with a camera: zbarcam --raw --oneshot | lanyard join -") }
+    }
+
+    /// A ticket has at most 80 characters.
+    private func drawn(_ ticket: String, _ style: Style) -> String {
+        guard let code = QRCode(Array(ticket.utf8)) else { return "" }
+        return code.lines.map { style.whiteOnBlack($0) + "\n" }.joined() + "\n"
     }
 }
 

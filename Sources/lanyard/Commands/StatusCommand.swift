@@ -90,6 +90,10 @@ struct StatusText {
                     "log",
                     "\(shown(level.level)) until \(TimeText.local.exact(until)), then \(shown(level.configured))"))
         }
+        lines += (status.logLevel?.components ?? []).map {
+            row(
+                "log", "\(shown($0.component)) \(shown($0.level)) until \(TimeText.local.exact($0.until))")
+        }
         if let backups = status.backups { lines.append(row("backups", BackupText(backups, style).sentence)) }
         lines += TransferText.lines(status.transfers).map { row("arriving", $0) }
         if let next, !isQuiet { lines += ["", next] }

@@ -18,6 +18,8 @@ struct Style: Sendable {
     func careful(_ text: String) -> String { colored(text, "33") }
     func faint(_ text: String) -> String { colored(text, "2") }
     func strong(_ text: String) -> String { colored(text, "1") }
+    /// White on black, also where the terminal is the other way round.
+    func whiteOnBlack(_ text: String) -> String { colored(colored(text, "97"), "40") }
 
     private func colored(_ text: String, _ code: String) -> String {
         usesColor ? "\u{1B}[\(code)m\(text)\u{1B}[0m" : text

@@ -14,26 +14,36 @@ final class LiveAgent: Sendable {
     let directory: String
     private let isStopped = Mutex(false)
 
-    private init(named name: String, in directory: String) async throws {
-        let layer = ConfigurationLayer([
-            .dataDirectory: directory, .listen: "127.0.0.1:0", .mdns: "off", .name: name, .logLevel: "notice",
-        ])
-        let configuration = try AgentConfiguration(layers: [layer], environment: [:], hostName: name)
+    private init(named name: String, in directory: String, file: String?) async throws {
+        let given: [ConfigurationLayer.Key: String] = [.dataDirectory: directory, .listen: "127.0.0.1:0"]
+        let usual: [ConfigurationLayer.Key: String] = [.mdns: "off", .name: name, .logLevel: "notice"]
+        let read = { @Sendable () throws(ConfigurationError) -> AgentConfiguration in
+            let layers = [
+                ConfigurationLayer(given), try file.map(ConfigurationLayer.init(file:)) ?? ConfigurationLayer(),
+                ConfigurationLayer(usual),
+            ]
+            return try AgentConfiguration(layers: layers, environment: [:], hostName: name)
+        }
+        let configuration = try read()
         self.directory = directory
         agent = try await Agent.start(
             configuration, version: LanyardVersion.current,
-            log: AgentLog(directory: directory, format: configuration.logFormat, echoes: false))
+            log: AgentLog(directory: directory, format: configuration.logFormat, echoes: false), reread: read)
     }
 
     /// Runs an agent for as long as `body`.
     ///
-    /// - Parameter directory: the data directory; nil: a fresh one that is gone afterwards.
+    /// - Parameters:
+    ///   - directory: the data directory; nil: a fresh one that is gone afterwards.
+    ///   - file: the configuration file; nil: there is none.
     static func with<Value: Sendable>(
-        named name: String = "desk", in directory: String? = nil, _ body: (LiveAgent) async throws -> Value
+        named name: String = "desk", in directory: String? = nil, file: String? = nil,
+        _ body: (LiveAgent) async throws -> Value
     ) async throws -> Value {
         try await AgentTurns.with {
             let temporary = try TemporaryDirectory()
-            let live = try await LiveAgent(named: name, in: directory ?? temporary.path + "/data")
+            let live = try await LiveAgent(
+                named: name, in: directory ?? temporary.path + "/data", file: file)
             let result: Result<Value, any Error>
             do { result = .success(try await body(live)) } catch { result = .failure(error) }
             await live.stop()

@@ -28,9 +28,10 @@ struct LiveServer: Sendable {
     ///   gone afterwards.
     static func with<Value: Sendable>(
         named name: String = "desk", audience: ControlSocket.Audience = .owner, connectionLimit: Int? = nil,
-        dashboard: DashboardAccess? = nil, in place: String? = nil, _ body: (LiveServer) async throws -> Value
+        dashboard: DashboardAccess? = nil, in place: String? = nil, file: String? = nil,
+        _ body: (LiveServer) async throws -> Value
     ) async throws -> Value {
-        try await LiveAgent.with(named: name, in: place.map { "\($0)/data" }) { live async throws in
+        try await LiveAgent.with(named: name, in: place.map { "\($0)/data" }, file: file) { live async throws in
             let temporary = try TemporaryDirectory()
             let path = "\(place ?? temporary.path)/control.sock"
             let (listening, isListening) = AsyncStream<Void>.makeStream()

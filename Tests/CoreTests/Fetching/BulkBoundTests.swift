@@ -27,6 +27,31 @@ struct BulkBoundTests {
         #expect(world.check.violations.isEmpty)
     }
 
+    @Test(arguments: [false, true])
+    func `a limit that changes counts at once`(isUpload: Bool) throws {
+        let limit: UInt64 = 1 << 20
+        func change(_ world: inout BulkWorld, _ limit: UInt64?) {
+            let (upload, download) = isUpload ? (limit, nil) : (nil, limit)
+            world.hear(isUpload ? 1 : 0, .limitsChanged(upload: upload, download: download))
+        }
+        var world = BulkWorld(nodes: 2)
+        change(&world, limit)
+        let want = BulkWorld.want(1, size: 400 * Self.chunk)
+        world.give(want, to: 1)
+        world.connect(1, 0)
+        world.list([want], at: 0)
+        #expect(world.run(milliseconds: 10_000) { $0.nodes[0].disk.whole.contains(want.blob) } == nil)
+        let received = world.nodes[0].received
+        #expect(received > 8 << 20 && received < 12 << 20, "ten seconds at a mebibyte a second: \(received)")
+        change(&world, 4 * limit)
+        #expect(world.run(milliseconds: 10_000) { $0.nodes[0].disk.whole.contains(want.blob) } == nil)
+        let more = world.nodes[0].received - received
+        #expect(more > 36 << 20 && more < 46 << 20, "ten seconds at four: \(more)")
+        change(&world, nil)
+        #expect(world.run(milliseconds: 5_000) { $0.nodes[0].disk.whole.contains(want.blob) } != nil)
+        #expect(world.check.violations.isEmpty)
+    }
+
     @Test func `what is in flight is bounded though the disk is slow and peers are many`() {
         var world = BulkWorld(nodes: 6)
         let wants = (1...12).map { BulkWorld.want($0, size: 60 * Self.chunk) }
