@@ -106,12 +106,13 @@ extension World {
         }
     }
 
-    /// Dies in the middle of the transaction, which must leave nothing behind.
+    /// Dies in the middle of the transaction, which must leave nothing behind; or behind it, where it has no such part.
     private mutating func dieJoining(_ node: Int, _ store: SQLiteStore) {
         guard let end = StateJoinPart.allCases.randomElement(using: &stateRandom) else { return }
-        _ = try? store.joinStaged(wallMilliseconds: wall(node)) { part throws(StoreError) in
+        let commit = try? store.joinStaged(wallMilliseconds: wall(node)) { part throws(StoreError) in
             if part == end { throw .closed }
         }
+        if let commit { _ = try? record(node, store, joined: commit) }
     }
 
     mutating func stateChance(per10000 share: Int) -> Bool {
@@ -119,7 +120,12 @@ extension World {
     }
 
     private mutating func join(_ node: Int, _ store: SQLiteStore) throws(StoreError) -> JoinedState {
-        let commit = try store.joinStaged(wallMilliseconds: wall(node))
+        try record(node, store, joined: try store.joinStaged(wallMilliseconds: wall(node)))
+    }
+
+    private mutating func record(
+        _ node: Int, _ store: SQLiteStore, joined commit: Commit
+    ) throws(StoreError) -> JoinedState {
         nodes[node].hasTakenState = true
         recordCommit(node, commit)
         let joined = try JoinedState(store, change: StoreChange(commit))
