@@ -68,6 +68,7 @@ package enum PlantedBug: String, CaseIterable, Sendable {
     case sendUnagreedFrames = "send-unagreed-frames"
     case strictEndsStay = "strict-ends-stay"
     case countVoidAdditions = "count-void-additions"
+    case elderWins = "elder-wins"
     case serveBarred = "serve-barred"
     case ignoreStatements = "ignore-statements"
 
@@ -75,7 +76,7 @@ package enum PlantedBug: String, CaseIterable, Sendable {
     package func kind(in kind: WorldKind) -> WorldKind {
         switch self {
         case .sendUnagreedFrames: .mixed
-        case .strictEndsStay, .countVoidAdditions, .serveBarred, .ignoreStatements: .thieves
+        case .strictEndsStay, .countVoidAdditions, .elderWins, .serveBarred, .ignoreStatements: .thieves
         case _: kind
         }
     }
@@ -113,7 +114,7 @@ package enum PlantedBug: String, CaseIterable, Sendable {
             .trustOldPages, .stateWithoutLiveDots,
             .stateStagedByName, .stateForgetsEvents, .stateForgetsFirstContexts, .cutAtStable, .compactionDropsEvents,
             .compactionForgetsContexts, .cutAsksNobody, .cutKeepsObjects,
-            .beginUninvited, .stateForgetsDrops, .strictEndsStay, .countVoidAdditions:
+            .beginUninvited, .stateForgetsDrops, .strictEndsStay, .countVoidAdditions, .elderWins:
             []
         }
     }
@@ -137,6 +138,7 @@ package enum PlantedBug: String, CaseIterable, Sendable {
         case .stateForgetsDrops: .stateForgetsDrops
         case .strictEndsStay: .strictEndsStay
         case .countVoidAdditions: .countVoidAdditions
+        case .elderWins: .elderWins
         case .sendBeforeCommit, .offByOneVector, .skipWaitingRoom, .dropHave, .deadSessionAlive, .beyondSignature,
             .acknowledgeWaitingRoom, .forgetLostWant, .collectBeforeStability, .countUnpackedBuffers,
             .unboundedInFlight, .askTwice, .believeHashes, .trustLiars, .forgetCancelled,
@@ -168,7 +170,7 @@ package enum PlantedBug: String, CaseIterable, Sendable {
             .compactionForgetsContexts,
             .releaseBeforeAcknowledged, .settleAlone, .forgetVoidWork, .cutAsksNobody, .cutKeepsObjects,
             .beginUninvited, .dropUnstableEvents, .stateForgetsDrops, .believeClaimedHeads, .believeGoodbye,
-            .sendUnagreedFrames, .strictEndsStay, .countVoidAdditions, .serveBarred, .ignoreStatements:
+            .sendUnagreedFrames, .strictEndsStay, .countVoidAdditions, .elderWins, .serveBarred, .ignoreStatements:
             []
         case .setForgetsContext: .setForgetsContext
         case .counterAddsTwice: .counterAddsTwice

@@ -72,6 +72,9 @@ package struct StoreFaults: OptionSet, Hashable, Sendable {
     /// A moved strict end of a history changes nothing of what is shown.
     package static let strictEndsStay = StoreFaults(rawValue: 1 << 25)
 
+    /// Nothing that a device says of an elder one holds.
+    package static let elderWins = StoreFaults(rawValue: 1 << 26)
+
     // The upper half is the model's.
 
     private static let modelShift: UInt64 = 32
@@ -84,6 +87,7 @@ package struct StoreFaults: OptionSet, Hashable, Sendable {
         var faults: TrustFaults = []
         if contains(.ignoreOwnStatements) { faults.insert(.ignoreOwnStatements) }
         if contains(.countVoidAdditions) { faults.insert(.countVoidAdditions) }
+        if contains(.elderWins) { faults.insert(.elderWins) }
         return faults
     }
 

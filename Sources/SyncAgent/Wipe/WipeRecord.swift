@@ -1,5 +1,4 @@
 package import Foundation
-import ReplicatedTypes
 import SyncCore
 package import SyncModel
 import SyncStore
@@ -17,7 +16,7 @@ package struct WipeRecord: Sendable, Hashable, Codable {
     /// The statements that were carried out here before, the newest last; at most `mostEarlier`.
     package private(set) var earlier: [String] = []
 
-    /// What is to be said to members of the space that was left.
+    /// The receipt for members of the space that was left; nil in a record of an earlier version.
     package private(set) var receipt: Receipt?
 
     private static let mostEarlier = 64
@@ -65,11 +64,11 @@ package struct WipeRecord: Sendable, Hashable, Codable {
         return record
     }
 
-    /// Returns the receipt with the addresses at which it is to be brought; nil if nobody is left.
+    /// Returns the receipt with the addresses at which it is to be brought; nil if all have it.
     func pending(at milliseconds: Int64) -> (receipt: WipeReceipt, addresses: [(DeviceID, Endpoint)])? {
-        guard let receipt, milliseconds - self.milliseconds < Self.patience else { return nil }
-        var reader = ByteReader([UInt8](receipt.bytes))
-        guard let signed = try? WipeReceipt(reading: &reader) else { return nil }
+        guard let receipt, milliseconds - self.milliseconds < Self.patience,
+            let signed = WipeReceipt(encoded: [UInt8](receipt.bytes))
+        else { return nil }
         let addresses = receipt.addresses.compactMap { address in
             DeviceID(text: address.device).map { ($0, Endpoint(host: address.host, port: address.port)) }
         }

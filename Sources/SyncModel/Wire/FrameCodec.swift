@@ -393,10 +393,7 @@ extension PlacedStatement {
 extension WipeReceipt {
     fileprivate static func read(_ bytes: [UInt8]) throws(WireError) -> WipeReceipt? {
         if bytes.isEmpty { return nil }
-        var reader = ByteReader(bytes)
-        guard let receipt = try? WipeReceipt(reading: &reader), reader.isAtEnd else {
-            throw .outOfRange(field: "hello.wipe_receipt")
-        }
+        guard let receipt = WipeReceipt(encoded: bytes) else { throw .outOfRange(field: "hello.wipe_receipt") }
         return receipt
     }
 }

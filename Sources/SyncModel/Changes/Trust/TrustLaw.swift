@@ -129,10 +129,21 @@ package struct TrustLaw {
         return may
     }
 
+    /// With the planted bug: true for a statement of a device about an elder one.
+    private func isOfElder(_ index: Int) -> Bool {
+        guard faults.contains(.elderWins), !isRecovery[index], let device = rows[index].statement.device else {
+            return false
+        }
+        let author = rows[index].dot.replica.device
+        return device == founder || author != founder && device < author
+    }
+
     private mutating func computeState(_ known: Known) -> State {
         // Line 2.
         var ends: Set<Int> = []
-        for index in known.statements where rows[index].statement.device != nil && may(index) { ends.insert(index) }
+        for index in known.statements where rows[index].statement.device != nil && may(index) && !isOfElder(index) {
+            ends.insert(index)
+        }
         let recovery = known.statements.filter { isRecovery[$0] && rows[$0].statement.device != nil }
         if !recovery.isEmpty {
             // Line 3: without what a recovery statement about the same device did not know. Its role alone removes no

@@ -17,10 +17,8 @@ extension WipeReceipt {
     /// Nil for fields that no node wrote so. Anyone who may write can write them: the signature decides.
     package init?(_ fields: [JSONValue.Member]) {
         guard case .string(let text)? = fields.first(where: { $0.key == Self.field })?.value,
-            let bytes = Hex.bytes(text.string)
+            let receipt = Hex.bytes(text.string).flatMap(WipeReceipt.init(encoded:))
         else { return nil }
-        var reader = ByteReader(bytes)
-        guard let receipt = try? WipeReceipt(reading: &reader), reader.isAtEnd else { return nil }
         self = receipt
     }
 }

@@ -39,6 +39,13 @@ package struct WipeReceipt: Hashable, Sendable {
 }
 
 extension WipeReceipt: ByteCoded {
+    /// Nil unless these are the bytes of a receipt, and no more.
+    package init?(encoded bytes: [UInt8]) {
+        var reader = ByteReader(bytes)
+        guard let receipt = try? WipeReceipt(reading: &reader), reader.isAtEnd else { return nil }
+        self = receipt
+    }
+
     /// Layout: dot of the revocation, u64 milliseconds, signature (64).
     package func append(to bytes: inout [UInt8]) {
         bytes.append(statement)
