@@ -185,7 +185,7 @@ import Testing
                     ["devices"],
                     [
                         "addedAt", "addedBy", "heard", "id", "lastSeen", "name", "revokedAt", "revokedBy", "role",
-                        "state", "until", "waitingFor",
+                        "state", "until", "waitingFor", "wipedAt",
                     ]
                 ),
                 (["doctor"], ["check", "detail", "hint", "state"]),

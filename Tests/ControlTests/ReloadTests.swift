@@ -152,11 +152,11 @@ import Testing
     @Test func `sessions stay while discovery begins anew`() async throws {
         let temporary = try TemporaryDirectory()
         let file = temporary.path + "/lanyardd.toml"
-        try write("announce = '10.0.0.1'", to: file)
+        try write("announce = '127.0.0.1'", to: file)
         try await LiveAgent.with(file: file) { live async throws in
             try await live.withPeer { peer async throws in
                 let since = try await live.agent.peers().first { $0.id == peer.device }?.connectedSince
-                try write("announce = '10.0.0.2'", to: file)
+                try write("announce = '127.0.0.2'", to: file)
                 #expect(try await live.agent.reloadConfiguration().taken.map(\.setting) == ["announce"])
                 try await live.put("note/1", #"{"a":1}"#)
                 try await live.converge(with: peer)
