@@ -28,10 +28,12 @@ struct CommandRun: Sendable {
         let terminal = open("/dev/ptmx", O_RDWR | O_NOCTTY | O_CLOEXEC)
         // ptmx(4): TIOCSPTLCK unlocks the other side, TIOCGPTN tells its number; not in the headers Swift imports.
         var (locked, number): (Int32, UInt32) = (0, 0)
-        guard terminal >= 0, ioctl(terminal, 0x4004_5431, &locked) == 0, ioctl(terminal, 0x8004_5430, &number) == 0,
-            let line = FileHandle(forUpdatingAtPath: "/dev/pts/\(number)")
+        guard terminal >= 0, ioctl(terminal, 0x4004_5431, &locked) == 0, ioctl(terminal, 0x8004_5430, &number) == 0
         else { throw CocoaError(.fileReadUnknown) }
         defer { close(terminal) }
+        // Another test's child that inherited it would keep it open.
+        let line = FileHandle(
+            fileDescriptor: open("/dev/pts/\(number)", O_RDWR | O_NOCTTY | O_CLOEXEC), closeOnDealloc: true)
         var size = winsize(ws_row: 24, ws_col: columns, ws_xpixel: 0, ws_ypixel: 0)
         _ = ioctl(terminal, UInt(TIOCSWINSZ), &size)
         _ = Array(typed.utf8).withUnsafeBytes { write(terminal, $0.baseAddress, $0.count) }
@@ -39,7 +41,8 @@ struct CommandRun: Sendable {
             socket.map { ["LANYARD_SOCKET": $0] } ?? [:]
         ) { $1 }
         let output = try ChildProcess.pipe()
-        let (exitCode, printed) = try await withCheckedThrowingContinuation { continuation in
+        // A thread of its own: the agent of this process needs the cooperative ones.
+        return try await withCheckedThrowingContinuation { continuation in
             Thread.detachNewThread {
                 continuation.resume(
                     with: Result {
@@ -48,20 +51,25 @@ struct CommandRun: Sendable {
                             output: output.fileHandleForWriting, errors: line)
                         try output.fileHandleForWriting.close()
                         let printed = output.fileHandleForReading.readDataToEndOfFile()
-                        return (process.waitUntilExit(), printed)
+                        let exitCode = process.waitUntilExit()
+                        try line.close()
+                        return CommandRun(
+                            exitCode: exitCode, output: String(decoding: printed, as: UTF8.self),
+                            errors: shown(at: terminal))
                     })
             }
         }
-        // The text may come in several pieces; once the other side is closed, the last of them is followed by an error.
-        try line.close()
+    }
+
+    /// Returns what a terminal showed whose other side is closed: it may come in several pieces, and the last of them is followed
+    /// by an error.
+    private static func shown(at terminal: Int32) -> String {
         var shown: [UInt8] = []
         var piece = [UInt8](repeating: 0, count: 4096)
         while case let count = piece.withUnsafeMutableBytes({ read(terminal, $0.baseAddress, $0.count) }), count > 0 {
             shown += piece.prefix(count)
         }
-        return CommandRun(
-            exitCode: exitCode, output: String(decoding: printed, as: UTF8.self),
-            errors: String(decoding: shown, as: UTF8.self))
+        return String(decoding: shown, as: UTF8.self)
     }
 
     /// Beside the test bundle.
