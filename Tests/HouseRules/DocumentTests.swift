@@ -41,6 +41,7 @@ import Testing
         "Sources/Decisions/34-pairing.md",
         "Sources/Decisions/35-upgrades.md",
         "Sources/Decisions/36-roles-and-revocation.md",
+        "Sources/Decisions/37-ends-of-histories.md",
         "Sources/Examples/LightSwitch/README.md",
         "Sources/Examples/Notes/README.md",
         "Sources/Examples/Plays/README.md",
