@@ -24,6 +24,8 @@ package struct AgentSnapshot: Sendable {
     package var hasVoidWork: Bool
     /// True in the same case, or while the device is still retired.
     package var isWritingAgain: Bool
+    /// True if what became void could not all be undone here (`LogState.isIncomplete`).
+    package var isIncomplete: Bool
     package var peers: [PeerView]
     /// Devices that this node has nothing to do with, sorted.
     package var blocked: [DeviceID]
@@ -116,7 +118,7 @@ extension AgentSnapshot {
             stateDigest: loop.digest, counts: loop.counts,
             membership: core.membership, cuts: core.cuts, ownRevocation: core.ownRevocation,
             hasVoidWork: core.hasVoidWork,
-            isWritingAgain: core.isWritingAgain, peers: peers, blocked: core.blocked,
+            isWritingAgain: core.isWritingAgain, isIncomplete: core.isIncomplete, peers: peers, blocked: core.blocked,
             traffic: traffic,
             strangers: discovery.strangers,
             discovery: discovery.state, instance: discovery.instance, listenPort: agent.listenPort,

@@ -243,6 +243,17 @@ import Testing
         }
     }
 
+    @Test func `a device that could not undo what counts no more says so`() async throws {
+        try await LiveAgent.with { desk async throws in
+            var now = try await desk.agent.snapshot()
+            #expect(desk.agent.warnings(now).allSatisfy { $0.code != "incomplete" })
+            now.isIncomplete = true
+            let warning = try #require(desk.agent.warnings(now).first { $0.code == "incomplete" })
+            #expect(warning.message.contains("could not all be undone here"))
+            #expect(warning.hint.contains("lanyard devices"))
+        }
+    }
+
     @Test(arguments: Road.allCases) func `the routes answer, and refuse what is not well-formed`(
         road: Road
     ) async throws {

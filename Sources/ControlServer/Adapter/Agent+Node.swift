@@ -127,7 +127,8 @@ extension Agent {
         }
     }
 
-    func warnings(_ now: AgentSnapshot) -> [StatusResponse.Warning] {
+    /// Returns what a person should know of, with the next step of each.
+    package func warnings(_ now: AgentSnapshot) -> [StatusResponse.Warning] {
         var warnings = startWarnings.map { StatusResponse.Warning(code: $0.code, message: $0.message, hint: $0.hint) }
         // At the start of a machine avahi-daemon may be starting as well.
         if case .unavailable(let trouble) = now.discovery, now.uptimeSeconds >= Self.discoveryPatienceSeconds {
@@ -149,6 +150,17 @@ extension Agent {
                     message: "What was written here while this device was retired is being written again.",
                     hint: "It waits until all other devices have heard that it was retired; those that do not come back"
                         + " can be retired, too: lanyard devices retire"))
+        }
+        if now.isIncomplete {
+            warnings.append(
+                .init(
+                    code: "incomplete",
+                    message:
+                        "What another device wrote counts no more, and could not all be undone here: it came without its "
+                        + "single changes. So some of it still shows, and no device takes a state from this one.",
+                    hint:
+                        "It is put right by the first device that could undo it. Connect one that has been here for "
+                        + "longer: lanyard devices"))
         }
         let waited = now.members.filter { member in
             let holding = now.cuts.cuts(holdingAway: member.device)
