@@ -117,8 +117,10 @@ extension Agent {
         var settings = CoreConfiguration(
             own: device, name: configuration.name, agentVersion: version, runID: generator.next(),
             seed: generator.next())
+        let start = Tick(nanoseconds: Int64(NIODeadline.now().uptimeNanoseconds))
         if let (receipt, addresses) = wiped?.pending(at: WallClock.milliseconds) {
             (settings.wipeReceipt, settings.receiptAddressees) = (receipt, Set(addresses.map(\.0)))
+            settings.receiptEnds = start + .milliseconds(wiped?.remaining(at: WallClock.milliseconds) ?? 0)
         }
         settings.exchangesState = configuration.exchangesState
         settings.collectsDeletions = true
@@ -132,7 +134,7 @@ extension Agent {
             firstHeld: state.firstHeld, floor: state.floor, hasStaging: (try? driver.store.hasStaging()) ?? false,
             cuts: state.cuts, isIncomplete: state.isIncomplete, settled: state.settled, gaveWay: state.gaveWay,
             awaited: state.awaited, hasTakenBack: state.hasTakenBack, blocked: state.blocked,
-            at: Tick(nanoseconds: Int64(NIODeadline.now().uptimeNanoseconds)))
+            at: start)
         let relay = TransportRelay()
         let transport = SessionTransport(
             identity: identity, eventLoop: eventLoop, logger: loggers.transport, events: relay)

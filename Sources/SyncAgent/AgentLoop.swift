@@ -210,6 +210,7 @@ final class AgentLoop: CoreLoop {
             case .trust(let devices, let heard):
                 transport.trust(Set(devices), hearing: Set(heard))
                 membershipChanged()
+                receipts?.look()
             case .remember(let endpoint, let device): store.remember(endpoint, device)
             case .bulkPeerUp(let device, let endpoint): bulk?.step(.sessionUp(device, dial: endpoint))
             case .bulkPeerDown(let device): bulk?.step(.sessionDown(device))

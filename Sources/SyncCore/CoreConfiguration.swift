@@ -29,6 +29,8 @@ package struct CoreConfiguration: Sendable, Equatable {
     package var wipeReceipt: WipeReceipt?
     /// The members of then, which are told: a session with one of them is only for that.
     package var receiptAddressees: Set<DeviceID> = []
+    /// The time from which on they are told no more.
+    package var receiptEnds = Tick(nanoseconds: .max)
     /// Planted bugs; none in an agent that people use.
     package var faults: CoreFaults = []
 

@@ -16,9 +16,10 @@ import Testing
     }
 
     /// A core in a home of its own that has a receipt to bring to device 1, and knows where that was met.
-    private func wiped() -> Conversation {
+    private func wiped(endsAfter span: Tick.Span = .seconds(86_400)) -> Conversation {
         var talk = Conversation(members: 1)
         var configuration = talk.core.configuration
+        configuration.receiptEnds = talk.now + span
         (configuration.wipeReceipt, configuration.receiptAddressees) = (Self.receipt(of: 0), [Self.devices[1].id])
         talk.core = AgentCore(
             configuration: configuration, space: .home,
@@ -74,6 +75,37 @@ import Testing
         #expect(takers(talk).isEmpty)
         talk.wait(milliseconds: 60_000)
         #expect(!dials(talk).isEmpty)
+    }
+
+    @Test func `when its time is over it is told no more`() {
+        var talk = wiped(endsAfter: .seconds(120))
+        #expect(!dials(talk).isEmpty)
+        if let id = dials(talk).first { talk.hear(.dialFailed(id, code: "no_answer")) }
+        talk.wait(milliseconds: 60_000)
+        #expect(!dials(talk).isEmpty)
+        if let id = dials(talk).first { talk.hear(.dialFailed(id, code: "no_answer")) }
+        talk.wait(milliseconds: 60_000)
+        #expect(dials(talk).isEmpty && talk.effects.contains(.trust([], hearing: [])))
+        talk.wait(milliseconds: 60_000)
+        #expect(dials(talk).isEmpty)
+    }
+
+    @Test func `a device that is revoked again, to be wiped, is told of that`() {
+        var members = MemberFacts()
+        members.add(Self.devices[2].id, role: .writer, at: Dot(replica: Self.own, counter: 1))
+        var cuts = CutTable()
+        cuts.follow(Self.devices[0].id, recoveryKey: nil, in: .home, members: members)
+        for (counter, wipes) in [(UInt64(5), false), (7, true), (9, false)] {
+            let dot = Dot(replica: Self.own, counter: counter)
+            let statement = TrustStatement(
+                .revocation(Self.devices[2].id, ends: [], wipes: wipes), by: .author,
+                knows: VersionVector([.init(replica: dot.replica, next: counter)]), at: dot, in: .home,
+                sign: Self.devices[0].sign)
+            _ = cuts.record(dot, context: VersionVector(), [(dot: dot, says: .trust(statement))], members: members)
+        }
+        #expect(cuts.revocation(of: Self.devices[2].id)?.dot.counter == 7)
+        #expect(cuts.hasWiped(Self.devices[2].id, by: Dot(replica: Self.own, counter: 7)))
+        #expect(!cuts.hasWiped(Self.devices[2].id, by: Dot(replica: Self.own, counter: 5)))
     }
 
     /// - Parameter from: the device that brings it: 1 is a member, 2 was revoked, 3 is a stranger.

@@ -13,7 +13,8 @@ package final class AgentJournal: Sendable {
 
     private struct State {
         var occurrences: [String: Occurrence] = [:]
-        var skews: [DeviceID: Int64] = [:]
+        /// Milliseconds by which each device's clock is ahead of this machine's time since its start.
+        var clocks: [DeviceID: Int64] = [:]
         /// The time at which two agents with the identity were last seen.
         var duplicates: [DeviceID: Int64] = [:]
         var diverged: Set<DeviceID> = []
@@ -59,7 +60,11 @@ package final class AgentJournal: Sendable {
     }
 
     /// Milliseconds that each device's clock was ahead of ours when it connected last in this run.
-    package var clockSkews: [DeviceID: Int64] { state.withLock(\.skews) }
+    /// A clock of ours that was set since is counted in.
+    package var clockSkews: [DeviceID: Int64] {
+        let ahead = WallClock.aheadOfUptime
+        return state.withLock { state in state.clocks.mapValues { $0 - ahead } }
+    }
     /// True if a device's clock was so far off this one that no events are dropped by it.
     package var isClockDisputed: Bool { clockSkews.values.contains(where: Self.isDispute) }
     /// True for clocks so far apart that one of them must be wrong.
@@ -263,7 +268,8 @@ package final class AgentJournal: Sendable {
 
     private func recordClock(_ device: DeviceID, _ wallMilliseconds: Int64, _ logger: Logger) {
         let skew = wallMilliseconds - WallClock.milliseconds
-        state.withLock { $0.skews[device] = skew }
+        let ahead = WallClock.aheadOfUptime
+        state.withLock { $0.clocks[device] = skew + ahead }
         guard abs(skew) > Self.toleratedSkewMilliseconds else { return }
         record(code: "clock_skew")
         logger.warning(

@@ -13,33 +13,58 @@ final class WipeReceipts {
     private let directory: String
     /// The wipe that this device has still to tell of.
     private var own: WipeRecord?
+    /// Receipts that are not kept yet: this node may still hear of the revocation, or be made a writer.
+    private var waiting: [DeviceID: WipeReceipt] = [:]
     /// The revocations whose receipts are kept here, or are being written: a device may bring the same one again and again.
-    private var known: [DeviceID: Dot] = [:]
+    private var known: Set<Dot> = []
 
     init(loop: AgentLoop, writer: LocalWriter, directory: String, own: WipeRecord?) {
         self.loop = loop
         self.writer = writer
         self.directory = directory
         self.own = own
+        // Where the members of then were met is forgotten with it.
+        if let own, own.receipt != nil, own.pending(at: WallClock.milliseconds) == nil { write(own.untold) }
     }
 
-    /// Keeps a receipt that a device has brought, if it asked for none before and the device has signed it. A reader cannot: the
-    /// device tells others, too.
+    /// Keeps a receipt that a device has brought and signed, once this node knows that it was asked for, and may write. A reader's
+    /// goodbye is none that it is kept: the device tells others, too.
     func take(_ receipt: WipeReceipt, of device: DeviceID) {
-        let own = loop.core.membership.own
-        guard known[device] != receipt.statement, loop.ownRole >= .writer,
-            let key = loop.core.membership.signingKey(of: device), receipt.isSigned(by: key, of: device, in: .home),
-            let row = loop.core.cuts.trust.row(at: receipt.statement),
-            case .revocation(device, _, wipes: true) = row.statement.content, !loop.core.cuts.isBarred(own)
+        guard !known.contains(receipt.statement), let key = loop.core.membership.signingKey(of: device),
+            receipt.isSigned(by: key, of: device, in: .home)
         else { return }
-        known[device] = receipt.statement
-        loop.logger.notice(
+        waiting[device] = receipt
+        look()
+    }
+
+    /// Members, or what is known of them, changed.
+    func look() {
+        guard !waiting.isEmpty, loop.ownRole >= .writer, !loop.core.cuts.isBarred(loop.core.membership.own) else { return }
+        for (device, receipt) in waiting where loop.core.cuts.hasWiped(device, by: receipt.statement) {
+            waiting[device] = nil
+            guard known.insert(receipt.statement).inserted else { continue }
+            keep(receipt, of: device)
+        }
+    }
+
+    private func keep(_ receipt: WipeReceipt, of device: DeviceID) {
+        loop.loggers.sync.notice(
             "A device deleted what it held, as it was told, and has signed that.",
             metadata: ["device.id": "\(device.shortID)"])
         let driver = NIOLoopBound(self, eventLoop: loop.eventLoop)
-        loop.store.wipeReceipt(of: device).whenSuccess { kept in
-            if kept?.statement != receipt.statement { driver.value.write(receipt, of: device) }
+        loop.store.wipeReceipt(of: device).whenComplete { result in
+            switch result {
+            case .success(let kept):
+                if kept?.statement != receipt.statement { driver.value.write(receipt, of: device) }
+            case .failure(let error): driver.value.wait(receipt, of: device, error)
+            }
         }
+    }
+
+    private func wait(_ receipt: WipeReceipt, of device: DeviceID, _ error: any Error) {
+        known.remove(receipt.statement)
+        waiting[device] = receipt
+        loop.loggers.sync.error("The receipt of a device could not be kept.", metadata: ["error": "\(error)"])
     }
 
     private func write(_ receipt: WipeReceipt, of device: DeviceID) {
@@ -49,21 +74,20 @@ final class WipeReceipts {
             for outcome in try await writer.write([.planned([put])]) { _ = try outcome.get() }
         }
         let driver = NIOLoopBound(self, eventLoop: loop.eventLoop)
-        written.futureResult.whenFailure { error in
-            // The device may bring it again.
-            driver.value.known[device] = nil
-            driver.value.loop.logger.error(
-                "The receipt of a device could not be kept.", metadata: ["error": "\(error)"])
-        }
+        written.futureResult.whenFailure { error in driver.value.wait(receipt, of: device, error) }
     }
 
     /// Records that a device has this one's receipt: it is told no more.
     func recordTaken(by device: DeviceID) {
         guard let record = own?.told(device) else { return }
         own = record
-        loop.logger.notice(
+        loop.loggers.sync.notice(
             "A device of the space that was left has the receipt.", metadata: ["device.id": "\(device.shortID)"])
         // Once more is no harm, should that be lost.
+        write(record)
+    }
+
+    private func write(_ record: WipeRecord) {
         try? Data(record.encoded).write(to: URL(filePath: directory + "/" + StoreWipe.record), options: .atomic)
     }
 }

@@ -21,7 +21,8 @@ package struct WipeRecord: Sendable, Hashable, Codable {
 
     private static let mostEarlier = 64
 
-    private static let mostAddresses = 16
+    private static let mostAddresses = 64
+    private static let addressesPerDevice = 2
     /// The time after which devices that were not met are told no more.
     private static let patience: Int64 = 30 * 86_400_000
 
@@ -47,12 +48,19 @@ package struct WipeRecord: Sendable, Hashable, Codable {
 
     /// Returns the record with what is to be said to the devices that were met at these addresses.
     func telling(_ receipt: WipeReceipt, _ addresses: [PeerAddress]) -> WipeRecord {
-        let known = addresses.compactMap { address in
-            address.device.map { Address(device: "\($0)", host: address.host, port: address.port) }
+        let newestFirst = addresses.filter { $0.device != nil }.sorted {
+            ($0.lastConnectedMilliseconds ?? 0) > ($1.lastConnectedMilliseconds ?? 0)
         }
+        let byDevice = Dictionary(grouping: newestFirst) { $0.device }.mapValues {
+            Set($0.prefix(Self.addressesPerDevice))
+        }
+        let known = newestFirst.filter { byDevice[$0.device]?.contains($0) ?? false }.prefix(Self.mostAddresses)
         var record = self
         record.receipt = Receipt(
-            bytes: Data(receipt.canonicalBytes), addresses: Array(known.suffix(Self.mostAddresses)))
+            bytes: Data(receipt.canonicalBytes),
+            addresses: known.compactMap { address in
+                address.device.map { Address(device: "\($0)", host: address.host, port: address.port) }
+            })
         return record
     }
 
@@ -64,9 +72,24 @@ package struct WipeRecord: Sendable, Hashable, Codable {
         return record
     }
 
+    /// Returns the record without the receipt.
+    var untold: WipeRecord {
+        var record = self
+        record.receipt = nil
+        return record
+    }
+
+    /// Milliseconds for which the receipt is still brought; nil if it is not any more.
+    func remaining(at milliseconds: Int64) -> Int64? {
+        let (age, isOverflow) = milliseconds.subtractingReportingOverflow(self.milliseconds)
+        guard receipt != nil, !isOverflow, age < Self.patience else { return nil }
+        // A clock may have been set back.
+        return min(Self.patience - max(age, 0), Self.patience)
+    }
+
     /// Returns the receipt with the addresses at which it is to be brought; nil if all have it.
     func pending(at milliseconds: Int64) -> (receipt: WipeReceipt, addresses: [(DeviceID, Endpoint)])? {
-        guard let receipt, milliseconds - self.milliseconds < Self.patience,
+        guard let receipt, remaining(at: milliseconds) != nil,
             let signed = WipeReceipt(encoded: [UInt8](receipt.bytes))
         else { return nil }
         let addresses = receipt.addresses.compactMap { address in

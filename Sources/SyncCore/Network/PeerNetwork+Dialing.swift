@@ -220,6 +220,10 @@ extension PeerNetwork {
 
     /// Dials every wanted address whose time has come: the one place that emits `Effect.dial`.
     private mutating func planDials(_ output: inout StepOutput) {
+        if !addressees.isEmpty, output.now >= settings.configuration.receiptEnds {
+            addressees = []
+            emitTrust(&output)
+        }
         for index in book.targets.indices {
             guard isWanted(book.targets[index], at: output.now), let at = book.targets[index].nextAt, at <= output.now
             else { continue }

@@ -40,7 +40,7 @@ extension PeerNetwork {
         emitTrust(&output)
     }
 
-    private func emitTrust(_ output: inout StepOutput) {
+    func emitTrust(_ output: inout StepOutput) {
         let barred = members.map(\.device).filter { $0 != settings.own && isHeard($0) }
         let heard = barred + addressees.filter { isAddressee($0) && !isTrusted($0) && !isHeard($0) }.sorted()
         let served = settings.faults.contains(.serveBarred) ? (trusted + heard).sorted() : trusted

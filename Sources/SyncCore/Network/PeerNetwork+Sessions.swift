@@ -28,7 +28,9 @@ extension PeerNetwork {
             sessionNumber: sessionNumber, wallMilliseconds: 0,
             agentVersion: settings.agentVersion, instance: instance, listenPort: listenPort,
             waitingRoomBytes: UInt64(settings.bounds.waitingRoomBytes),
-            twinRun: twins.claims[device]?.otherRun ?? 0, statementCount: UInt32(statements.count),
+            twinRun: twins.claims[device]?.otherRun ?? 0,
+            // One that is only told of a wipe would wait for them.
+            statementCount: member(device) == nil && device != settings.own ? 0 : UInt32(statements.count),
             wipeReceipt: isAddressee(device) ? settings.configuration.wipeReceipt : nil)
     }
 
@@ -49,8 +51,10 @@ extension PeerNetwork {
         sessions[index].unansweredSince = nil
         switch (sessions[index].state, frame) {
         case (.greeting, .statements(let sent)) where sessions[index].isHearing:
+            // Of another space than this one's, if it is only told of a wipe.
+            guard isHeard(sessions[index].device) else { break }
             recordReceived(sent.statements, from: sessions[index].device)
-            if isHeard(sessions[index].device) { bar(index, &output) }
+            bar(index, &output)
         case (.greeting, .goodbye(let goodbye)) where sessions[index].isHearing:
             handleGoodbye(index, goodbye, &output)
         // It takes the session for one that is up.
@@ -166,7 +170,9 @@ extension PeerNetwork {
     }
 
     private mutating func handleGoodbye(_ index: Int, _ goodbye: Frame.Goodbye, _ output: inout StepOutput) {
-        recordReceived(goodbye.statements, from: sessions[index].device)
+        if member(sessions[index].device) != nil {
+            recordReceived(goodbye.statements, from: sessions[index].device)
+        }
         sessions[index].isBarredThere = goodbye.code == CloseReason.revoked.rawValue
         if sessions[index].isBarredThere { recordReceiptTaken(sessions[index], &output) }
         if goodbye.code == CloseReason.duplicateIdentity.rawValue {

@@ -183,6 +183,15 @@ package struct CutTable: Hashable, Sendable {
 
     package func isRevoked(_ device: DeviceID) -> Bool { verdicts?.revocations[device] != nil }
 
+    /// True if the device was told by the statement at this place to delete what it holds, and not admitted again since.
+    package func hasWiped(_ device: DeviceID, by dot: Dot) -> Bool {
+        guard isRevoked(device), let row = trust.row(at: dot), row.statement.device == device else { return false }
+        return row.statement.wipes
+            && !trust.rows.contains { back in
+                back.statement.device == device && back.statement.isReadmission && back.knows.covers(dot)
+            }
+    }
+
     package func isSettled(_ cut: Dot) -> Bool { settled.contains(cut) }
 
     /// True if another device cuts this cut's author from before the cut. Each change that arrives can alter which of the two

@@ -368,18 +368,21 @@ package struct TrustLaw {
             || rows(about: device).contains { grants.statements.contains($0) && rows[$0].statement.isReadmission }
     }
 
-    /// The revocation that keeps the device out: no re-admission that counts knows it. The first by dot.
+    /// The revocation that keeps the device out: no re-admission that counts knows it. The first by dot of those that wipe, or
+    /// of all: the device is told of this one.
     func revocation(of device: DeviceID) -> Dot? { revocation(of: device, state.ends, state.grants) }
 
     private func revocation(of device: DeviceID, _ ends: Set<Int>, _ grants: Grants) -> Dot? {
         let about = rows(about: device)
-        return about.filter { index in
+        let open = about.filter { index in
             ends.contains(index) && rows[index].statement.isRevocation
                 && !about.contains { back in
                     grants.statements.contains(back) && rows[back].statement.isReadmission
                         && rows[back].knows.covers(rows[index].dot)
                 }
-        }.map { rows[$0].dot }.min()
+        }
+        let wiping = open.filter { rows[$0].statement.wipes }
+        return (wiping.isEmpty ? open : wiping).map { rows[$0].dot }.min()
     }
 
     private func isVoid(_ dot: Dot, needs need: Role, _ state: State) -> Bool {

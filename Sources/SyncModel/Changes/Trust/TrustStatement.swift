@@ -79,6 +79,9 @@ package struct TrustStatement: Hashable, Sendable {
 
     package var isRevocation: Bool { if case .revocation = content { true } else { false } }
 
+    /// True for a revocation that tells the device to delete what it holds.
+    package var wipes: Bool { if case .revocation(_, _, wipes: true) = content { true } else { false } }
+
     package var isReadmission: Bool { if case .readmission = content { true } else { false } }
 
     /// Sorted by incarnation.
