@@ -72,6 +72,9 @@ extension Agent {
         _ directory: String, _ identity: DeviceIdentity, _ version: String, _ watch: UpgradeWatch
     ) throws(AgentError) -> (SQLiteStore, BlobStore) {
         try DataDirectory.finishWipe(directory, of: identity.deviceID)
+        if let done = WipeRecord.read(in: directory)?.signed(by: identity, at: WallClock.milliseconds) {
+            do throws(StoreError) { try done.write(in: directory) } catch { throw .store(error, directory: directory) }
+        }
         let store: SQLiteStore
         do throws(StoreError) {
             store = try DataDirectory.openStore(directory, identity: identity, version: version) { watch.record($0) }
@@ -126,7 +129,8 @@ extension Agent {
         settings.collectsDeletions = true
         settings.dropsEvents = true
         settings.compacts = configuration.historyRetention != .forever
-        if DataDirectory.isRestored(configuration.dataDirectory) { journal.expectOwnChanges() }
+        // What a device wrote before it was wiped comes back when it joins again.
+        if DataDirectory.isRestored(configuration.dataDirectory) || wiped != nil { journal.expectOwnChanges() }
         let core = AgentCore(
             configuration: settings, space: .home, membership: membership,
             tips: state.tips.map { ($0.replica, $0.tip) }, stateDigest: state.digest,
@@ -187,8 +191,7 @@ extension Agent {
             guard let self, let loop else { return }
             let author = placed.dot.replica.device
             let now = WallClock.milliseconds
-            let receipt = WipeReceipt(
-                of: device, statement: placed.dot, milliseconds: now, in: .home, sign: identity.sign)
+            let receipt = WipeReceipt(draftFor: placed.dot, milliseconds: now)
             let record = WipeRecord(
                 statement: placed.dot, authorName: loop.core.name(of: author) ?? author.shortID, milliseconds: now
             ).telling(receipt, (try? driver.store.addresses()) ?? [])

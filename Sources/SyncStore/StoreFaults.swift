@@ -72,7 +72,7 @@ package struct StoreFaults: OptionSet, Hashable, Sendable {
     /// A moved strict end of a history changes nothing of what is shown.
     package static let strictEndsStay = StoreFaults(rawValue: 1 << 25)
 
-    /// Nothing that a device says of an elder one holds.
+    /// The word of a device on an elder one has no effect.
     package static let elderWins = StoreFaults(rawValue: 1 << 26)
 
     // The upper half is the model's.

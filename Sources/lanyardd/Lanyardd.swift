@@ -31,7 +31,11 @@ struct Lanyardd: AsyncParsableCommand {
     @Option(help: "What people call this device. Default: the host name.")
     var name: String?
 
-    @Option(help: "A TOML file with the same keys as these flags.")
+    @Option(
+        help: """
+            A TOML file with the same keys as these flags. Default: ~/.config/lanyard/lanyardd.toml, else \
+            /etc/lanyard/lanyardd.toml.
+            """)
     var config: String?
 
     @Option(help: "trace, debug, info, notice, warning or error. Default: info.")

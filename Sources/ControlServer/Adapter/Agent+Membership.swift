@@ -43,7 +43,8 @@ extension Agent {
             for (device, dot) in revocations {
                 times[device] = try store.trustTimes(at: dot)?.written
                 guard let receipt = try store.wipeReceipt(of: device, space: .home),
-                    now.cuts.hasWiped(device, by: receipt.statement), let key = now.membership.signingKey(of: device), receipt.isSigned(by: key, of: device, in: .home)
+                    now.cuts.hasWiped(device, by: receipt.statement), let key = now.membership.signingKey(of: device),
+                    receipt.isSigned(by: key, of: device, in: .home)
                 else { continue }
                 wiped[device] = Timestamp(millisecondsSinceEpoch: receipt.milliseconds)
             }

@@ -13,7 +13,9 @@ extension Agent {
                 code: "wiped",
                 message: "\(name) revoked this device and told it to delete what it held; "
                     + "that was done \(time.age(Timestamp(millisecondsSinceEpoch: wiped.milliseconds))).",
-                hint: "It is in a home of its own now. To let it in again, an admin types: lanyard invite")
+                hint:
+                    "It is in a home of its own now. To let it in again, an admin types: lanyard invite. What is written "
+                    + "here before that counts there only if an admin accepts it: lanyard devices review")
         ]
     }
 }

@@ -53,7 +53,8 @@ package struct ConfigurationLayer: Sendable, Hashable {
     package init(file path: String) throws(ConfigurationError) {
         let text: String
         do { text = try String(contentsOfFile: path, encoding: .utf8) } catch {
-            throw .unreadableFile(path: path, detail: error.localizedDescription)
+            let detail = error.localizedDescription
+            throw .unreadableFile(path: path, detail: detail.hasSuffix(".") ? String(detail.dropLast()) : detail)
         }
         try self.init(text: text, path: path)
     }

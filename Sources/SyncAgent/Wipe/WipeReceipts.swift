@@ -1,4 +1,3 @@
-import Foundation
 import Logging
 import NIOCore
 import SyncCore
@@ -24,7 +23,9 @@ final class WipeReceipts {
         self.directory = directory
         self.own = own
         // Where the members of then were met is forgotten with it.
-        if let own, own.receipt != nil, own.pending(at: WallClock.milliseconds) == nil { write(own.untold) }
+        if let own, own.receipt != nil, own.pending(at: WallClock.milliseconds) == nil {
+            try? own.untold.write(in: directory)
+        }
     }
 
     /// Keeps a receipt that a device has brought and signed, once this node knows that it was asked for, and may write. A reader's
@@ -39,7 +40,9 @@ final class WipeReceipts {
 
     /// Members, or what is known of them, changed.
     func look() {
-        guard !waiting.isEmpty, loop.ownRole >= .writer, !loop.core.cuts.isBarred(loop.core.membership.own) else { return }
+        guard !waiting.isEmpty, loop.ownRole >= .writer, !loop.core.cuts.isBarred(loop.core.membership.own) else {
+            return
+        }
         for (device, receipt) in waiting where loop.core.cuts.hasWiped(device, by: receipt.statement) {
             waiting[device] = nil
             guard known.insert(receipt.statement).inserted else { continue }
@@ -84,10 +87,6 @@ final class WipeReceipts {
         loop.loggers.sync.notice(
             "A device of the space that was left has the receipt.", metadata: ["device.id": "\(device.shortID)"])
         // Once more is no harm, should that be lost.
-        write(record)
-    }
-
-    private func write(_ record: WipeRecord) {
-        try? Data(record.encoded).write(to: URL(filePath: directory + "/" + StoreWipe.record), options: .atomic)
+        try? record.write(in: directory)
     }
 }

@@ -2,6 +2,7 @@ package import Foundation
 import SyncCore
 package import SyncModel
 import SyncStore
+import SyncTransport
 
 /// The note that a wipe leaves in the data directory: which statement asked for it, and when it was done.
 package struct WipeRecord: Sendable, Hashable, Codable {
@@ -11,7 +12,7 @@ package struct WipeRecord: Sendable, Hashable, Codable {
     package var author: String
     /// The name of that device, as it was known here.
     package var authorName: String
-    /// The clock of this device, milliseconds since 1970.
+    /// The clock of this device, milliseconds since 1970, when it was told; from the first start behind it on, when it was done.
     package var milliseconds: Int64
     /// The statements that were carried out here before, the newest last; at most `mostEarlier`.
     package private(set) var earlier: [String] = []
@@ -28,8 +29,9 @@ package struct WipeRecord: Sendable, Hashable, Codable {
 
     /// The receipt for a wipe, and where the devices were met last that do not have it yet.
     package struct Receipt: Sendable, Hashable, Codable {
-        /// `WipeReceipt`.
-        package let bytes: Data
+        /// `WipeReceipt`; until all is gone, one that is not signed.
+        package fileprivate(set) var bytes: Data
+        fileprivate(set) var isSigned = false
         package fileprivate(set) var addresses: [Address]
     }
 
@@ -72,6 +74,21 @@ package struct WipeRecord: Sendable, Hashable, Codable {
         return record
     }
 
+    /// Returns the record with the receipt signed, of this moment; nil if it is already, or there is none.
+    func signed(by identity: DeviceIdentity, at milliseconds: Int64) -> WipeRecord? {
+        guard let receipt, !receipt.isSigned, let draft = WipeReceipt(encoded: [UInt8](receipt.bytes)) else {
+            return nil
+        }
+        var record = self
+        record.milliseconds = milliseconds
+        let signed = WipeReceipt(
+            of: identity.deviceID, statement: draft.statement, milliseconds: milliseconds, in: .home,
+            sign: identity.sign)
+        record.receipt?.bytes = Data(signed.canonicalBytes)
+        record.receipt?.isSigned = true
+        return record
+    }
+
     /// Returns the record without the receipt.
     var untold: WipeRecord {
         var record = self
@@ -89,7 +106,7 @@ package struct WipeRecord: Sendable, Hashable, Codable {
 
     /// Returns the receipt with the addresses at which it is to be brought; nil if all have it.
     func pending(at milliseconds: Int64) -> (receipt: WipeReceipt, addresses: [(DeviceID, Endpoint)])? {
-        guard let receipt, remaining(at: milliseconds) != nil,
+        guard let receipt, receipt.isSigned, remaining(at: milliseconds) != nil,
             let signed = WipeReceipt(encoded: [UInt8](receipt.bytes))
         else { return nil }
         let addresses = receipt.addresses.compactMap { address in
@@ -114,6 +131,9 @@ package struct WipeRecord: Sendable, Hashable, Codable {
         FileManager.default.contents(atPath: directory + "/" + StoreWipe.record)
             .flatMap { try? JSONDecoder().decode(WipeRecord.self, from: $0) }
     }
+
+    /// Writes the record in place of the one that is there.
+    func write(in directory: String) throws(StoreError) { try StoreWipe(in: directory).rewrite(encoded) }
 
     var encoded: [UInt8] {
         let encoder = JSONEncoder()

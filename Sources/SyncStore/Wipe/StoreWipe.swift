@@ -27,8 +27,13 @@ package struct StoreWipe: Sendable {
     /// Writes the marker. When it returns, the wipe happens, whatever becomes of the process.
     ///
     /// - Parameter record: what to keep of the wipe: which statement asked for it, and when.
-    package func begin(_ record: [UInt8]) throws(StoreError) {
-        let (path, draft) = (directory + "/" + Self.marker, directory + "/" + Self.marker + ".new")
+    package func begin(_ record: [UInt8]) throws(StoreError) { try write(record, Self.marker) }
+
+    /// Replaces the record that a wipe left.
+    package func rewrite(_ record: [UInt8]) throws(StoreError) { try write(record, Self.record) }
+
+    private func write(_ record: [UInt8], _ name: String) throws(StoreError) {
+        let (path, draft) = (directory + "/" + name, directory + "/" + name + ".new")
         let descriptor = Glibc.open(draft, O_WRONLY | O_CREAT | O_TRUNC | O_CLOEXEC | O_NOFOLLOW, 0o600)
         guard descriptor >= 0 else { throw StoreFiles.failure(at: draft) }
         defer { Glibc.close(descriptor) }

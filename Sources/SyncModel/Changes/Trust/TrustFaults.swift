@@ -8,7 +8,7 @@ package struct TrustFaults: OptionSet, Hashable, Sendable {
     package static let ignoreOwnStatements = TrustFaults(rawValue: 1 << 0)
     /// Add-facts count beyond the ends of their authors' histories.
     package static let countVoidAdditions = TrustFaults(rawValue: 1 << 1)
-    /// Nothing that a device says of an elder one holds: the founder is the eldest, and of two others that with the lesser id.
+    /// The word of a device on an elder one has no effect: the founder is the eldest, and of two others that with the lesser id.
     package static let elderWins = TrustFaults(rawValue: 1 << 2)
 }
 

@@ -20,6 +20,13 @@ package struct WipeReceipt: Hashable, Sendable {
         signature = sign(Self.message(device, statement, milliseconds, space))
     }
 
+    /// A receipt that says nothing yet: it is signed when all is gone.
+    package init(draftFor statement: Dot, milliseconds: Int64) {
+        self.statement = statement
+        self.milliseconds = milliseconds
+        signature = [UInt8](repeating: 0, count: 64)
+    }
+
     /// True if the device signed it.
     ///
     /// - Parameter key: the signing key of the device.
