@@ -78,6 +78,21 @@ import Testing
         #expect(error?.description.contains("1 to 128 bytes without control characters") == true)
     }
 
+    @Test func `what is announced is an address`() throws {
+        for address in ["10.0.0.9", "fd00::1"] {
+            let read = try AgentConfiguration(
+                layers: [ConfigurationLayer([.announce: address])], environment: [:], hostName: "h")
+            #expect(read.announce == address)
+        }
+        for wrong in ["", "bla", "10.0.0", "10.0.0.9:80"] {
+            let error = #expect(throws: ConfigurationError.self) {
+                try AgentConfiguration(
+                    layers: [ConfigurationLayer([.announce: wrong])], environment: [:], hostName: "h")
+            }
+            #expect(error?.description.contains("an IP address") == true)
+        }
+    }
+
     @Test func `a log is written as soon as its directory is there`() throws {
         let temporary = try TemporaryDirectory()
         let directory = "\(temporary.path)/data"

@@ -240,6 +240,7 @@ import Testing
         for wrong in [
             "backup-to = 'd'", "backup-every = '1d'", "backup-keep = 3", "backup-to = '/d'\nbackup-every = 'soon'",
             "backup-to = '/d'\nbackup-every = 'forever'", "backup-to = '/d'\nbackup-keep = 0",
+            "data-dir = '/d'\nbackup-to = '/d'", "data-dir = '/d'\nbackup-to = '/d/e'",
         ] {
             #expect(throws: ConfigurationError.self, "\(wrong)") { try plan(wrong) }
         }

@@ -1,4 +1,5 @@
 import Foundation
+import NIOCore
 import SyncModel
 
 /// A source of settings: every value optional, as text or flag.
@@ -127,6 +128,9 @@ extension AgentConfiguration {
             listen = nil
         }
         announce = value(.announce)
+        if let announce, (try? SocketAddress(ipAddress: announce, port: 0)) == nil {
+            throw .badValue(.announce, value: announce, allowed: "an IP address of this device, or of its host")
+        }
         func rate(_ key: ConfigurationLayer.Key) throws(ConfigurationError) -> TransferRate? {
             guard let text = value(key) else { return nil }
             switch TransferRate.parse(text) {
@@ -163,6 +167,10 @@ extension AgentConfiguration {
         usesMDNS = try isOn(.mdns)
         exchangesState = try isOn(.state)
         backups = try Self.backups(to: value(.backupTo), every: value(.backupEvery), keep: value(.backupKeep))
+        // As `lanyard backup` says: it would be lost together with what it is a backup of.
+        if let folder = backups?.directory, (folder + "/").hasPrefix(directory + "/") {
+            throw .badValue(.backupTo, value: folder, allowed: "a folder outside of the data directory")
+        }
         metrics = try Self.address(value(.metrics), .metrics)
         dashboard = try Self.address(value(.dashboard), .dashboard)
     }

@@ -82,7 +82,9 @@ struct RoleChange: ParsableArguments {
             if global.quiet { return "" }
             if found.state == "revoked" {
                 return
-                    "\(name) is in again, as \(changed.role.withArticle). Each other device takes it back when it hears of that.\n"
+                    found.wipedAt == nil
+                    ? "\(name) is in again, as \(changed.role.withArticle). Each other device takes it back when it hears of that.\n"
+                    : "\(name) may come back, as \(changed.role.withArticle). It was wiped, so it has to be let in anew: lanyard invite\n"
             }
             return isSame
                 ? "\(name) is \(changed.role.withArticle) already.\n" : "\(name) is \(changed.role.withArticle) now.\n"
