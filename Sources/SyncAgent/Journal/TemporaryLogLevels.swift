@@ -40,14 +40,15 @@ final class TemporaryLogLevels: Sendable {
             })
     }
 
-    /// Sets the level for some time, for a component, or with nil for all in place of every earlier setting. The level that would
-    /// count otherwise ends an earlier setting. On the event loop only.
+    /// Sets the level for some time, for a component, or with nil for all in place of every earlier setting. The configured level
+    /// ends an earlier setting, that of a component only while nothing is set for all. On the event loop only.
     func set(_ level: AgentConfiguration.LogLevel, of component: LogComponent?, forMilliseconds milliseconds: Int64) {
         eventLoop.assertInEventLoop()
         if component == nil {
             for each in LogComponent.allCases { end(each) }
         }
-        guard level != otherLevel(than: component) else { return end(component) }
+        let isForAll = settings.withLock { $0[nil] != nil }
+        if level == configured, component == nil || !isForAll { return end(component) }
         move(component, to: level, metadata: ["log.seconds": "\(milliseconds / 1_000)"])
         let deadline = eventLoop.scheduleTask(in: .milliseconds(milliseconds)) { [weak self] () -> Void in
             self?.end(component)
