@@ -4,6 +4,7 @@ import Foundation
 import LanyardClient
 import Logging
 import SyncAgent
+import SyncCore
 import SyncTransport
 import Testing
 
@@ -155,13 +156,18 @@ import Testing
         try write("announce = '127.0.0.1'", to: file)
         try await LiveAgent.with(file: file) { live async throws in
             try await live.withPeer { peer async throws in
-                let since = try await live.agent.peers().first { $0.id == peer.device }?.connectedSince
+                func connection() async throws -> ConnectionID? {
+                    try await live.agent.snapshot().peers.first { $0.device == peer.agent.device }?.connection
+                }
+                // Both dialled; behind this round trip one of the two connections is left.
+                try await live.put("note/0", "{}")
+                try await live.converge(with: peer)
+                let before = try await connection()
                 try write("announce = '127.0.0.2'", to: file)
                 #expect(try await live.agent.reloadConfiguration().taken.map(\.setting) == ["announce"])
                 try await live.put("note/1", #"{"a":1}"#)
                 try await live.converge(with: peer)
-                let now = try await live.agent.peers().first { $0.id == peer.device }
-                #expect(now?.state == .connected && now?.connectedSince == since && since != nil)
+                #expect(try await connection() == before && before != nil)
             }
         }
     }
