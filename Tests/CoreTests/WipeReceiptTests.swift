@@ -51,7 +51,7 @@ import Testing
         talk.hear(.received(id, .goodbye(Frame.Goodbye(code: code.rawValue, message: "")), bytes: 20))
     }
 
-    @Test func `a device that was wiped brings its receipt once, and then has to do with nobody`() throws {
+    @Test func `a device that was wiped brings its receipt once, and then keeps to itself`() throws {
         var talk = wiped()
         try bring(&talk, features: SessionProtocol.features, code: .revoked)
         #expect(takers(talk) == [Self.devices[1].id])
@@ -148,5 +148,5 @@ import Testing
         #expect(taken(from: 1) == [Self.receipt(of: 1)])
     }
 
-    @Test func `a stranger's receipt is taken by nobody`() { #expect(taken(from: 3).isEmpty) }
+    @Test func `a stranger's receipt is not taken`() { #expect(taken(from: 3).isEmpty) }
 }

@@ -129,7 +129,7 @@ package struct TrustLaw {
         return may
     }
 
-    /// With the planted bug: true for a statement of a device about an elder one.
+    /// True, with the planted bug, for a statement of a device about an elder one.
     private func isOfElder(_ index: Int) -> Bool {
         guard faults.contains(.elderWins), !isRecovery[index], let device = rows[index].statement.device else {
             return false

@@ -99,7 +99,7 @@ import Testing
             return (here.isRevoked(third), there.isRevoked(third))
         }
         #expect(revoked(others: other) == (false, true), "2 is a founder, too")
-        #expect(revoked(others: own) == (false, false), "nobody follows 2, a writer")
+        #expect(revoked(others: own) == (false, false), "no member follows 2, a writer")
     }
 
     @Test func `a device that only a reader let in is barred`() {
