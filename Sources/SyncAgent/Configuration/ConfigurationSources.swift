@@ -1,5 +1,4 @@
 import Foundation
-import NIOCore
 import SyncModel
 
 /// A source of settings: every value optional, as text or flag.
@@ -128,7 +127,7 @@ extension AgentConfiguration {
             listen = nil
         }
         announce = value(.announce)
-        if let announce, (try? SocketAddress(ipAddress: announce, port: 0)) == nil {
+        if let announce, !Self.isAddress(announce) {
             throw .badValue(.announce, value: announce, allowed: "an IP address of this device, or of its host")
         }
         func rate(_ key: ConfigurationLayer.Key) throws(ConfigurationError) -> TransferRate? {
@@ -173,6 +172,11 @@ extension AgentConfiguration {
         }
         metrics = try Self.address(value(.metrics), .metrics)
         dashboard = try Self.address(value(.dashboard), .dashboard)
+    }
+
+    private static func isAddress(_ text: String) -> Bool {
+        var bytes = in6_addr()
+        return inet_pton(AF_INET, text, &bytes) == 1 || inet_pton(AF_INET6, text, &bytes) == 1
     }
 
     private static func backups(
