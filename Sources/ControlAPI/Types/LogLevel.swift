@@ -5,7 +5,8 @@ public struct LogLevelRequest: Codable, Equatable, Sendable {
     /// The time for which a level counts that was set without one: ten minutes.
     package static let usualMilliseconds = 600_000
 
-    /// `trace`, `debug`, `info`, `notice`, `warning` or `error`; the one that counts otherwise ends an earlier setting.
+    /// `trace`, `debug`, `info`, `notice`, `warning` or `error`. The configured one ends an earlier setting, that of a component only
+    /// while nothing is set for all.
     public var level: String
     /// The time after which the level ends; nil: ten minutes.
     public var forMilliseconds: Int?

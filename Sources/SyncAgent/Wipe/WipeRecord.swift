@@ -21,7 +21,6 @@ package struct WipeRecord: Sendable, Hashable, Codable {
     package private(set) var receipt: Receipt?
 
     private static let mostEarlier = 64
-
     private static let mostAddresses = 64
     private static let addressesPerDevice = 2
     /// The time after which devices that were not met are told no more.
@@ -101,7 +100,7 @@ package struct WipeRecord: Sendable, Hashable, Codable {
         let (age, isOverflow) = milliseconds.subtractingReportingOverflow(self.milliseconds)
         guard receipt != nil, !isOverflow, age < Self.patience else { return nil }
         // A clock may have been set back.
-        return min(Self.patience - max(age, 0), Self.patience)
+        return Self.patience - max(age, 0)
     }
 
     /// Returns the receipt with the addresses at which it is to be brought; nil if all have it.
