@@ -182,10 +182,11 @@ extension Agent {
         }
         let pairing = PairingDriver(
             loop: loop, writer: writer, identity: identity, tickets: tickets, profile: profile)
-        let discovery = DiscoveryDriver(loop: loop)
+        let discovery = DiscoveryDriver(loop: loop, keys: DiscoveryKeyDriver(loop: loop, writer: writer))
         let codes = CodesDriver(
             loop: loop, discovery: discovery, members: pairing, signal: pairingSignal, profile: profile)
         loop.membershipChanged = { [weak discovery] in discovery?.membershipChanged() }
+        loop.objectsChanged = { [weak discovery] in discovery?.objectsChanged() }
         loop.peersChanged = { [peerSignal] in peerSignal.touch() }
         loop.wipe = { [weak self, weak loop] placed in
             guard let self, let loop else { return }

@@ -47,6 +47,8 @@ final class AgentLoop: CoreLoop {
     var meters = LoopMeters()
     /// Called after the members changed (a record may be a member's now).
     var membershipChanged: () -> Void = {}
+    /// Called after a commit that changed objects.
+    var objectsChanged: () -> Void = {}
     /// Called after sessions came, went or learned something: `peers --watch`, `wait`.
     var peersChanged: () -> Void = {}
 
@@ -120,6 +122,7 @@ final class AgentLoop: CoreLoop {
         if commit.objectPosition != objectPosition || commit.mayChangeSchemas {
             objectPosition = commit.objectPosition
             objectSignal.touch()
+            objectsChanged()
             bulk?.handleRecordsChanged()
         }
         if !commit.additions.isEmpty || commit.cuts != nil { memberships?.handleChanged() }

@@ -3,6 +3,7 @@ import ControlServer
 import LanyardClient
 import SyncAgent
 import SyncModel
+import SyncStore
 import Testing
 
 /// Roles that admins change, and devices that they revoke: what is asked of the agent and over HTTP.
@@ -191,6 +192,7 @@ import Testing
             #expect(try await !isRevoked(desk.agent.why(nil, space: nil)), "it is no fault of this one")
             #expect(try await isRevoked(desk.agent.why("hall", space: nil)))
             // Again: the same receipts, and no new change.
+            try await desk.until { _ async throws in try await Self.tagKey(of: desk, on: desk) != nil }
             let changes = try await desk.agent.status(space: nil).spaces[0].changes
             let again = try await revoke(hall.device, on: desk)
             #expect(Set(again.heard) == [desk.device, attic.device] && again.waitingFor.isEmpty)
@@ -240,6 +242,38 @@ import Testing
                 #expect(try await setRole(.reader, of: phone.device, on: desk).role == .reader)
                 #expect(try await desk.agent.status(space: nil).warnings.allSatisfy { $0.code != "two_founders" })
             }
+        }
+    }
+
+    /// The key that a device made of daily tags, as another one holds it.
+    static func tagKey(of author: LiveAgent, on live: LiveAgent) async throws -> DiscoveryKey? {
+        let device = try #require(DeviceID(text: author.device))
+        return try await live.agent.reading { () throws(StoreError) in
+            try live.agent.store.discoveryKeys(of: [device], space: .home)[device]?.key
+        } refused: { _ in
+            StoreError.closed
+        }
+    }
+
+    @Test func `after a revocation the others share a key of daily tags that the revoked device does not get`()
+        async throws
+    {
+        try await Self.withMesh { desk, hall, attic async throws in
+            #expect(try await Self.tagKey(of: desk, on: desk) == nil)
+            try await desk.put("note/one", "{}")
+            _ = try await revoke("hall", on: desk)
+            try await attic.until { _ async throws in try await Self.tagKey(of: desk, on: attic) != nil }
+            let first = try #require(await Self.tagKey(of: desk, on: desk))
+            #expect(try await Self.tagKey(of: desk, on: attic) == first && first.earlier.isEmpty)
+            #expect(try await Self.tagKey(of: desk, on: hall) == nil)
+            // No object of a person's.
+            #expect(try await desk.agent.status(space: nil).spaces[0].objects == 1)
+            // Another one for each revocation, not for each look.
+            _ = try await revoke("attic", on: desk)
+            try await desk.until { _ async throws in try await Self.tagKey(of: desk, on: desk) != first }
+            let second = try #require(await Self.tagKey(of: desk, on: desk))
+            #expect(second.earlier == [first.bytes] && second.exclusions != first.exclusions)
+            #expect(try await Self.tagKey(of: desk, on: attic) == first)
         }
     }
 

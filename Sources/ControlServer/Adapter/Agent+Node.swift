@@ -33,12 +33,15 @@ extension Agent {
         if let space { try checkSpace(space) }
         let now = try await controlled { try await snapshot() }
         let incomplete = try await controlled { try await missingCount(of: .home) }
-        let (heldBackBy, standings, conflicts, transfers) = try await reading { () throws(ControlError) in
-            (try self.heldBackBy(now), try self.standings(now), try conflictCount(upTo: 256), transferList)
+        let (heldBackBy, standings, conflicts, transfers, ofAgents) = try await reading { () throws(ControlError) in
+            let ofAgents = try read { () throws(StoreError) in try store.agentObjectCount(of: .home) }
+            return (
+                try self.heldBackBy(now), try self.standings(now), try conflictCount(upTo: 256), transferList, ofAgents
+            )
         }
         let home = StatusResponse.Space(
             name: Self.homeName, id: SpaceID.home.bytes.hexadecimal, changes: Int(now.counts.changes),
-            objects: Int(now.counts.objects), events: Int(now.counts.events),
+            objects: max(Int(now.counts.objects) - ofAgents, 0), events: Int(now.counts.events),
             attachments: Int(now.counts.attachments),
             deletedObjects: Int(now.counts.deletedObjects),
             versionVector: VersionVectorText(now.tips.map { .init(replica: "\($0.replica)", next: $0.tip.next) }),

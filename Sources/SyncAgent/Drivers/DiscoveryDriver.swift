@@ -10,6 +10,7 @@ import SyncTransport
 /// Confined to the agent's event loop. Records are hints; `SyncDiscovery` has bounded and debounced them.
 final class DiscoveryDriver {
     private let loop: AgentLoop
+    private let keys: DiscoveryKeyDriver
     private var listenPort: UInt16 = 0
     private var discovery: AvahiDiscovery?
     /// The number of `discovery`, whose events count; those of an earlier one do not.
@@ -31,7 +32,11 @@ final class DiscoveryDriver {
     /// Called after records came or went.
     var recordsChanged: () -> Void = {}
 
-    init(loop: AgentLoop) { self.loop = loop }
+    init(loop: AgentLoop, keys: DiscoveryKeyDriver) {
+        self.loop = loop
+        self.keys = keys
+        keys.changed = { [weak self] in self?.keysChanged() }
+    }
 
     func start(_ configuration: DiscoveryConfiguration, listenPort: UInt16) {
         self.listenPort = listenPort
@@ -43,6 +48,7 @@ final class DiscoveryDriver {
         }
         self.discovery = discovery
         loop.step(.announced(instance: "", listenPort: listenPort))
+        keys.look()
         announce()
         discovery.start()
         scheduleDailyTag()
@@ -66,21 +72,27 @@ final class DiscoveryDriver {
     func stop() {
         daily?.cancel()
         complaint?.cancel()
+        keys.stop()
         discovery?.stop()
     }
 
-    /// Publishes our record. It carries the least of the group's keys, turned into today's tag; a device alone has no member to
-    /// recognise it, and so no tag.
+    /// Publishes our record. It carries one of the group's keys, turned into today's tag; a device alone has no member to recognise
+    /// it, and so no tag.
     private func announce() {
-        let least = keys.count > 1 ? keys.min { $0.lexicographicallyPrecedes($1) } : nil
-        let tag = least.map { DiscoveryTag.tag(key: $0, day: WallClock.day) }
+        let key = loop.core.membership.members.count > 1 ? keys.announced : nil
+        let tag = key.map { DiscoveryTag.tag(key: $0, day: WallClock.day) }
         discovery?.publish(DiscoveryAnnouncement(port: listenPort, tag: tag, isPairing: isPairing))
     }
 
-    private var keys: [[UInt8]] { loop.core.membership.members.map(\.fact.discoveryKey) }
-
     /// Tags change with the day and with the members.
     func membershipChanged() {
+        keys.look()
+        keysChanged()
+    }
+
+    func objectsChanged() { keys.objectsChanged() }
+
+    private func keysChanged() {
         announce()
         for instance in Set(records.keys.map(\.instance)) { tell(instance) }
     }
@@ -91,6 +103,7 @@ final class DiscoveryDriver {
         // A clock that steps is caught at the next hour at the latest.
         daily = loop.eventLoop.scheduleTask(in: .milliseconds(min(rest, 3_600_000) + 1_000)) {
             bound.value.announce()
+            bound.value.keys.look()
             bound.value.discovery?.refresh()
             bound.value.scheduleDailyTag()
         }
@@ -161,7 +174,7 @@ final class DiscoveryDriver {
 
     private func isMembers(_ record: DiscoveryRecord) -> Bool {
         guard let tag = record.text.tag, loop.core.membership.members.count > 1 else { return false }
-        return DiscoveryTag.recognises(tag, keys: keys, day: WallClock.day)
+        return DiscoveryTag.recognises(tag, keys: keys.keys.recognised, day: WallClock.day)
     }
 
     /// The addresses at which agents outside our group may be dialled, IPv4 first.

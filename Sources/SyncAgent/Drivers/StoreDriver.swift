@@ -78,6 +78,11 @@ package final class StoreDriver: Sendable {
         run(on: reader) { store throws(StoreError) in try store.wipeReceipt(of: device, space: .home) }
     }
 
+    /// Returns the keys of daily tags in the objects of these devices.
+    func discoveryKeys(of devices: [DeviceID]) -> EventLoopFuture<[DeviceID: DiscoveryKey.Kept]> {
+        run(on: reader) { store throws(StoreError) in try store.discoveryKeys(of: devices, space: .home) }
+    }
+
     func heads(at entries: [VersionVector.Entry]) -> EventLoopFuture<[ChainHead?]> {
         run(on: reader) { store throws(StoreError) in try store.heads(at: entries) }
     }

@@ -80,6 +80,32 @@ extension SQLiteStore {
         }
     }
 
+    /// Returns the keys of daily tags in the objects of these devices.
+    package func discoveryKeys(
+        of devices: [DeviceID], space: SpaceID
+    ) throws(StoreError) -> [DeviceID: DiscoveryKey.Kept] {
+        var keys: [DeviceID: DiscoveryKey.Kept] = [:]
+        for device in devices {
+            let object = try object(DiscoveryKey.objectKey(of: device), space: space)
+            guard let object, object.summary.standing == .live,
+                let key = DiscoveryKey(object.reading(nil) { _ in true }.fields)
+            else { continue }
+            keys[device] = DiscoveryKey.Kept(key: key, isByOwner: object.version?.replica.device ?? device == device)
+        }
+        return keys
+    }
+
+    /// Returns the number of live objects that agents wrote of themselves: receipts of wipes, and keys of tags.
+    package func agentObjectCount(of space: SpaceID) throws(StoreError) -> Int {
+        var count = 0
+        for collection in [WipeReceipt.collection, DiscoveryKey.collection] {
+            let query = ObjectQuery(space: space, collection: collection, selection: .standing(.live), limit: .max)
+            // Those of a state that arrives are not among the objects yet.
+            count += try readLog(space) { rows throws(StoreError) in try ObjectRows(rows).cost(of: query).matched } ?? 0
+        }
+        return count
+    }
+
     /// Returns objects in the order of (collection, id).
     package func objects(_ query: ObjectQuery) throws(StoreError) -> [StoredObject] {
         try readLog(query.space) { rows throws(StoreError) in

@@ -40,6 +40,15 @@ extension CutTable {
         return invitations.allSatisfy { $0.until != nil } ? invitations.compactMap(\.until).max() : nil
     }
 
+    /// Returns the revocations that keep a device out: those that count, and that no re-admission undid.
+    package func standingRevocations(of device: DeviceID) -> [TrustTable.Row] {
+        let rows = trust.rows.filter { $0.statement.device == device && verdicts?.counting.contains($0.dot) ?? false }
+        let back = rows.filter(\.statement.isReadmission)
+        return rows.filter { row in
+            row.statement.isRevocation && !back.contains { $0.knows.covers(row.dot) }
+        }
+    }
+
     /// The statement that made the recovery key of the space; nil if there is none, or it is not known here.
     package var recoveryKeyRow: TrustTable.Row? {
         guard let recoveryKey else { return nil }

@@ -24,8 +24,8 @@ extension WipeReceipt {
 }
 
 extension ObjectKey {
-    /// True for the objects that are no person's content: records of snapshots, and receipts.
+    /// True for the objects that are no person's content: records of snapshots, receipts, keys of tags.
     package var isKeptByAgents: Bool {
-        collection == SnapshotRecord.collection || collection == WipeReceipt.collection
+        [SnapshotRecord.collection, WipeReceipt.collection, DiscoveryKey.collection].contains(collection)
     }
 }
