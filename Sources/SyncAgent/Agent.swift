@@ -336,6 +336,22 @@ package final class Agent: Sendable {
         }
     }
 
+    /// Measures the way to a member without a session, by one TCP handshake.
+    ///
+    /// - Returns: nil if no address of it is known, or nothing came of it in time.
+    package func probeWay(to device: DeviceID, within patience: Duration) async throws -> WayProbe? {
+        try await eventLoop.flatSubmit { [self] in
+            let promise = eventLoop.makePromise(of: WayProbe?.self)
+            // The first of the two counts.
+            let end = eventLoop.scheduleTask(in: TimeAmount(patience)) { promise.succeed(nil) }
+            running.loop.probeWay(to: device).whenSuccess { probe in
+                end.cancel()
+                promise.succeed(probe)
+            }
+            return promise.futureResult
+        }.get()
+    }
+
     package func snapshot() async throws -> AgentSnapshot {
         try await onLoop { [self] in AgentSnapshot(running.loop, running.bulk, running.discovery, agent: self) }
     }

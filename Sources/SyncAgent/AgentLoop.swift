@@ -24,6 +24,7 @@ final class AgentLoop: CoreLoop {
     /// Signs what is present here.
     var presence: PresencePublisher?
     private var linkAnswers = LinkAnswers()
+    private let wayProbes: WayProbes
     private var objectPosition: Int64 = 0
     /// The loop of attachments: it hears which peers can move bytes, and of records that came or went.
     var bulk: BulkLoop?
@@ -64,6 +65,7 @@ final class AgentLoop: CoreLoop {
     ) {
         self.eventLoop = eventLoop
         self.transport = transport
+        wayProbes = WayProbes(transport)
         self.store = store
         self.core = core
         digest = state.digest
@@ -233,7 +235,21 @@ final class AgentLoop: CoreLoop {
         let names = records.compactMap { record in core.name(of: record.device).map { (record.device, $0) } }
         presenceBoard.show(records, names: Dictionary(uniqueKeysWithValues: names))
         let answers = linkAnswers.update(records, own: core.configuration.own) { core.peers(at: now) }
-        if let answers { presenceBoard.set(answers: answers) }
+        guard let answers else { return }
+        presenceBoard.set(answers: answers)
+        for device in linkAnswers.unmeasured {
+            // A second: however often others ask.
+            probeWay(to: device, notOlderThan: .seconds(1)).assumeIsolated().whenSuccess { probe in
+                if let answers = self.linkAnswers.take(probe, of: device) { self.presenceBoard.set(answers: answers) }
+            }
+        }
+    }
+
+    /// Measures the way to a member; nil if no address of it is known.
+    ///
+    /// - Parameter age: the greatest age of a measurement that answers as well.
+    func probeWay(to device: DeviceID, notOlderThan age: TimeAmount = .zero) -> EventLoopFuture<WayProbe?> {
+        wayProbes.probe(device, at: core.dialAddresses(of: device), notOlderThan: age)
     }
 
     private func persist(_ id: PersistID, _ segments: [VerifiedSegment]) {

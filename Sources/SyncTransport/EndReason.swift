@@ -9,6 +9,9 @@ package enum EndReason: String, Sendable, Hashable, CaseIterable {
     case closedByPeer = "closed_by_peer"
     /// The peer closed before its first frame was accepted: it stopped, or kept another connection.
     case closedBeforeHello = "closed_before_hello"
+    /// The peer connected and closed before it had sent a byte: it measured the way (`SessionTransport.probe`), or looked for
+    /// what listens here.
+    case closedUnused = "closed_unused"
     /// The connection broke under an open session.
     case reset = "connection_reset"
     /// Bytes sent were not acknowledged in time (TCP_USER_TIMEOUT).
@@ -89,7 +92,8 @@ extension EndReason {
     /// True if the peer was turned away. Refusals are counted by code and logged.
     package var isRefusal: Bool {
         switch self {
-        case .closedHere, .shutdown, .closedByPeer, .closedBeforeHello, .reset, .silent, .interfaceDown, .pairingDone,
+        case .closedHere, .shutdown, .closedByPeer, .closedBeforeHello, .closedUnused, .reset, .silent, .interfaceDown,
+            .pairingDone,
             .refused,
             .timedOut, .hostUnreachable, .networkUnreachable, .hostUnknown, .dialFailed:
             false

@@ -5,6 +5,8 @@ import SyncModel
 package struct TransportLimits: Sendable {
     /// TCP's connect.
     package var connectDeadline: TimeAmount = .seconds(2)
+    /// A probe's connect: shorter, since a person waits for it, and several addresses may be tried.
+    package var probeDeadline: TimeAmount = .milliseconds(1_500)
     /// The time from accept (or connect) to `markEstablished`: TLS and the first frame together.
     package var greetingDeadline: TimeAmount = .seconds(5)
     /// A frame must be whole after this long plus its length at `frameBytesPerSecond`.

@@ -13,8 +13,9 @@ struct Lanyard: AsyncParsableCommand {
             CommandGroup(
                 name: "This device",
                 subcommands: [
-                    Status.self, Top.self, Peers.self, Ping.self, Why.self, Wait.self, Spaces.self, Compact.self,
-                    Doctor.self, Logs.self, Reload.self, Dashboard.self, Version.self, Completion.self,
+                    Status.self, DeviceIdentifier.self, Top.self, Peers.self, Ping.self, Why.self, Wait.self,
+                    Spaces.self, Compact.self, Doctor.self, Logs.self, Reload.self, Dashboard.self, Version.self,
+                    Completion.self,
                 ]),
             CommandGroup(
                 name: "Devices",

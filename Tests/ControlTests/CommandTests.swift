@@ -152,6 +152,7 @@ import Testing
                         ]
                     ),
                     (["--json", "why"], ["chain", "errors", "hint", "inStep", "lackedBy", "lacking", "nextAttempt"]),
+                    (["id", "--json"], ["id", "name", "shortID"]),
                     (["invite", "--json"], ["expires", "role", "ticket", "until"]),
                     (["emit", "s", "1", "--json"], ["count", "first", "last"]),
                     (["wait", "--json"], ["inStep", "waitedSeconds", "waitingFor", "writingAgain"]),
@@ -418,7 +419,7 @@ import Testing
             "doctor", "logs", "version", "completion", "put", "get", "list", "edit", "delete", "deleted", "history",
             "watch", "conflicts", "schema", "attach", "attachments", "fetch", "detach", "pin", "unpin", "spaces",
             "compact", "backup", "restore", "export", "import", "snapshot", "ping", "top", "run", "undo",
-            "restore-point", "dashboard", "recovery", "reload",
+            "restore-point", "dashboard", "recovery", "reload", "id",
         ]
         let listed = help.lines.filter { $0.hasPrefix("  ") && !$0.hasPrefix("   ") && !$0.hasPrefix("  -") }
             .compactMap { $0.split { $0 == " " || $0 == "," }.first.map(String.init) }.filter { $0 != "See" }
@@ -443,7 +444,7 @@ import Testing
             ["delete"], ["history"], ["watch"], ["conflicts", "resolve"], ["schema", "set"], ["attach"], ["fetch"],
             ["detach"], ["pin"], ["emit"], ["events"], ["streams", "set"], ["consumers"], ["snapshot"],
             ["snapshot", "save"], ["snapshot", "restore"], ["backup"], ["restore"], ["export"], ["import"],
-            ["ping"], ["top"], ["run"], ["undo"], ["restore-point"], ["reload"],
+            ["ping"], ["top"], ["run"], ["undo"], ["restore-point"], ["reload"], ["id"],
         ]
         for command in commands {
             let run = try await CommandRun.lanyard(command + ["--help"])

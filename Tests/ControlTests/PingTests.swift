@@ -62,6 +62,8 @@ import Testing
             #expect(away.exitCode == 1)
             #expect(try object(away)["connected"] as? Bool == false)
             #expect(try object(away)["rttMilliseconds"] is NSNull)
+            #expect(try object(away)["tcpMilliseconds"] is NSNull)
+            #expect(try object(away)["tcpFailure"] as? String == "connection_refused")
             #expect(away.errors.contains(#""code":"unreachable""#) && away.errors.contains("lanyard why attic"))
             let own = try await CommandRun.lanyard(["ping", server.live.shortID], socket: server.socketPath)
             #expect(own.exitCode == 2 && own.errors.contains("is this device itself"), "\(own.errors)")
@@ -71,6 +73,34 @@ import Testing
             _ = try await server.client.addPeer(try HostPort(parsing: "127.0.0.1:1"))
             let unpaired = try await CommandRun.lanyard(["ping", "127.0.0.1:1"], socket: server.socketPath)
             #expect(unpaired.exitCode == 4, "\(unpaired.errors)")
+        }
+    }
+
+    @Test func `without a session a TCP connection shows the round trip`() async throws {
+        try await LiveServer.with { server async throws in
+            try await server.live.withPeer(named: "attic") { attic async throws in
+                let address = "127.0.0.1:\(attic.agent.listenPort)"
+                // It refuses the session, and listens.
+                try await attic.apart(from: server.live) {
+                    let answer = try await server.client.ping("attic", timeoutMilliseconds: 30_000)
+                    #expect(!answer.connected && answer.rttMilliseconds == nil && answer.address == address)
+                    #expect(try #require(answer.tcpMilliseconds) > 0 && answer.tcpFailure == nil)
+                    let run = try await CommandRun.lanyard(
+                        ["ping", "attic", "-c", "2", "-i", "100ms"], socket: server.socketPath)
+                    #expect(run.exitCode == 1 && run.errors.contains("lanyard why attic"), "\(run.errors)")
+                    let rounds = run.lines.filter {
+                        $0.hasPrefix("attic  no session; a TCP connection to \(address) took ")
+                    }
+                    #expect(rounds.count == 2, "\(run.output)")
+                    #expect(run.output.contains("2 rounds, 0 answered; TCP min/avg/max "), "\(run.output)")
+                    // This one blocks the other: it has nothing to do with it.
+                    let none = try await attic.agent.ping("desk", timeoutMilliseconds: 30_000)
+                    #expect(!none.connected && none.tcpMilliseconds == nil && none.tcpFailure == nil)
+                }
+            }
+            let away = try await CommandRun.lanyard(["ping", "attic", "-c", "1"], socket: server.socketPath)
+            #expect(away.exitCode == 1)
+            #expect(away.lines.first?.contains(": connection refused") == true, "\(away.output)")
         }
     }
 

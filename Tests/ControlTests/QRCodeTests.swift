@@ -84,8 +84,49 @@ import lanyard
             let plain = try await CommandRun.lanyard(["invite"], socket: server.socketPath)
             #expect(!plain.output.contains("█"))
         }
-        for other in ["--json", "--quiet"] {
-            #expect(try await CommandRun.lanyard(["invite", "--qr", other]).exitCode == 2)
+    }
+
+    @Test func `id prints the id alone, and draws it when it is asked to`() async throws {
+        try await LiveServer.with { server async throws in
+            let device = server.live.device
+            for flags in [[], ["--quiet"]] {
+                let run = try await CommandRun.lanyard(["id"] + flags, socket: server.socketPath)
+                #expect(run.exitCode == 0 && run.output == device + "\n" && run.errors.isEmpty, "\(run.errors)")
+            }
+            let drawn = try await CommandRun.lanyard(["id", "--qr"], socket: server.socketPath)
+            let code = try #require(QRCode(Array(device.utf8)))
+            #expect(drawn.output == "\(device)\n\n\(code.lines.joined(separator: "\n"))\n")
+            let json = try await CommandRun.lanyard(["id", "--json"], socket: server.socketPath)
+            let answer = try #require(try json.json() as? [String: String], "\(json.output)")
+            #expect(answer == ["id": device, "shortID": server.live.shortID, "name": "desk"])
+        }
+    }
+
+    @Test(arguments: ["id", "invite"])
+    func `a terminal that would break the lines of a code is told its width instead`(command: String) async throws {
+        try await LiveServer.with { server async throws in
+            func run(columns: Int) async throws -> CommandRun {
+                try await CommandRun.lanyard(
+                    [command, "--qr"], socket: server.socketPath, environment: ["COLUMNS": "\(columns)"])
+            }
+            let narrow = try await run(columns: 30)
+            let text = try #require(narrow.lines.first)
+            let code = try #require(QRCode(Array(text.utf8)))
+            #expect(narrow.exitCode == 0 && !narrow.output.contains("█"), "\(narrow.output)")
+            let reason = "needs \(code.width) columns, and this terminal has 30."
+            #expect(narrow.errors.contains(reason), "\(narrow.errors)")
+            #expect(!narrow.errors.contains("zbarcam"))
+            #expect(try await !run(columns: code.width - 1).output.contains("█"))
+            let wide = try await run(columns: code.width)
+            #expect(wide.output.contains("█") && !wide.errors.contains("columns"), "\(wide.errors)")
+            #expect(wide.lines.filter { $0.contains("█") }.allSatisfy { $0.count == code.width })
+        }
+    }
+
+    @Test(arguments: ["--json", "--quiet"]) func `a program gets the text, and no picture`(flag: String) async throws {
+        for command in ["id", "invite"] {
+            let run = try await CommandRun.lanyard([command, "--qr", flag])
+            #expect(run.exitCode == 2 && run.errors.contains("without it, \(flag) gives"), "\(run.errors)")
         }
     }
 }

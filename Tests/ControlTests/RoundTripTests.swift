@@ -62,6 +62,65 @@ import Testing
         }
     }
 
+    @Test func `without a session between the two, the one that is asked measures a TCP connection`() async throws {
+        try await withThree { server, attic, kitchen async throws in
+            try await attic.apart(from: kitchen) {
+                let answer = try await server.client.roundTrip(
+                    to: "attic", from: "kitchen", timeoutMilliseconds: 30_000)
+                #expect(!answer.connected && answer.rttMilliseconds == nil && answer.tcpFailure == nil)
+                #expect(answer.address == "127.0.0.1:\(attic.agent.listenPort)")
+                #expect(try #require(answer.tcpMilliseconds) > 0)
+                let run = try await CommandRun.lanyard(
+                    ["ping", "attic", "--from", "kitchen", "--timeout", "30s"], socket: server.socketPath)
+                #expect(run.exitCode == 1)
+                let sentence = "kitchen has no session with attic; from there, a TCP connection to 127.0.0.1:"
+                #expect(run.errors.contains(sentence) && run.errors.contains("lanyard why attic"), "\(run.errors)")
+                // Attic has blocked kitchen: it does not dial it, whoever asks.
+                let blocked = try await server.client.roundTrip(
+                    to: "kitchen", from: "attic", timeoutMilliseconds: 30_000)
+                #expect(!blocked.connected && blocked.address == nil && blocked.tcpMilliseconds == nil)
+            }
+        }
+    }
+
+    @Test func `many questions about one device cost one connection, and agents from before read the answers`()
+        async throws
+    {
+        /// As it was before handshakes were measured.
+        struct EarlierAnswer: Decodable {
+            let asker: String
+            let connected: Bool
+            let roundTripMicroseconds: Int64?
+        }
+        try await LiveServer.with { server async throws in
+            let (desk, attic) = (server.live.agent.device, try await server.live.addAwayMember(named: "attic"))
+            try await server.live.withPeer(named: "kitchen") { kitchen async throws in
+                let listener = try MuteListener(port: attic.agent.listenPort)
+                defer { listener.close() }
+                let board = kitchen.agent.presence
+                let sessions = try (0..<8).map { _ in try board.join(LinkQuestion.topic) }
+                for session in sessions {
+                    let question = LinkQuestion(asked: desk, peer: attic.agent.device)
+                    try board.set(question.value, of: session, in: LinkQuestion.topic)
+                }
+                try await kitchen.until { agent async throws in
+                    sessions.allSatisfy { session in
+                        let answer = board.linkAnswer(of: desk, to: session, asker: agent.device)
+                        return answer?.tcpMicroseconds != nil && answer?.isMeasuring == nil
+                    }
+                }
+                try await kitchen.until { _ async throws in listener.emptyConnections > 0 }
+                #expect(listener.emptyConnections == 1)
+                let values = board.participants(in: LinkQuestion.answerTopic).map(\.value)
+                #expect(values.count == 8 && values.allSatisfy { $0.count < 300 })
+                for value in values {
+                    let answer = try JSONDecoder().decode(EarlierAnswer.self, from: Data(value))
+                    #expect(answer.asker == kitchen.device && !answer.connected && answer.roundTripMicroseconds == nil)
+                }
+            }
+        }
+    }
+
     @Test func `a device that is away does not answer, and names are checked`() async throws {
         try await LiveServer.with { server async throws in
             _ = try await server.live.addAwayMember(named: "attic")

@@ -63,6 +63,10 @@ extension RigSuites {
                 try rig("stop", "1")
                 try rig("start", "1", "--", "--dashboard", "8384")
                 try play(blocks.flatMap(\.self), with: "note/trip", on: one, two) { folder in
+                    let answers = try one.lanyard("events", "answers").lines
+                    let (kernel, device) = (try two.run(["uname", "-r"]).lines[0], try two.status().device.id)
+                    let answer = answers.first { $0.contains(#""payload":"\#(kernel)""#) && $0.contains(device) }
+                    #expect(answer != nil, "\(answers)")
                     let note = try two.fields("note/trip")
                     #expect(note["tags"] == ["boat", "summer"])
                     #expect(try two.fields("people/ada@example.org")["tags"] == ["math", "poetry"])
@@ -72,7 +76,8 @@ extension RigSuites {
             }
         }
 
-        /// Types the commands of blocks in their order, each on the device that the remark above it names.
+        /// Types the commands of blocks in their order, each on the device that the remark above it names. One with `&` at its end
+        /// runs on, on the second.
         /// - Parameters:
         ///   - object: has the attachment that is meant by `7QXP`.
         ///   - two: the device that is meant by `DEVICE`.
@@ -86,6 +91,8 @@ extension RigSuites {
                 at: folder.appending(path: "Downloads"), withIntermediateDirectories: true)
             try Data("a receipt".utf8).write(to: folder.appending(path: "receipt.jpg"))
             try Data("a state".utf8).write(to: folder.appending(path: "state.bin"))
+            // What was left running, from its file there.
+            defer { _ = try? two.run(["sh", "-c", "cd \(folder.path) && kill $(cat stays)"]) }
             var (isSecond, hasJoined) = (false, false)
             for line in lines {
                 if line.hasPrefix("# ") { isSecond = line.contains("On the second") }
@@ -114,8 +121,10 @@ extension RigSuites {
 
         private func type(_ command: String, on node: Node, in folder: URL) throws {
             let follows = command.hasSuffix("--follow")
-            let script = "cd \(folder.path) && export HOME=\(folder.path) && \(follows ? "timeout 2 " : "")\(command)"
-            let outcome = try node.run(["sh", "-c", script])
+            var lines = ["set -e", "cd \(folder.path)", "export HOME=\(folder.path)"]
+            lines.append(follows ? "timeout 2 \(command)" : command)
+            if command.hasSuffix(" &") { lines.append("echo $! > stays") }
+            let outcome = try node.run(["sh", "-c", lines.joined(separator: "\n")])
             // A reader who follows is stopped.
             #expect(
                 outcome.status == (follows ? 124 : 0), "\(command) on \(node.name): \(outcome.errors)\(outcome.output)")

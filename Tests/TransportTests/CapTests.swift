@@ -22,6 +22,7 @@ import Testing
         try await server.expectTurnedAway(.tooManyFromAddress)
         #expect(held.allSatisfy { $0.seen.all.isEmpty })
         // A place that is given back is a place.
+        try await held[0].send([0x16])
         try await held[0].close()
         try await server.events.first("a place given back") { events in
             events.contains(.turnedAway(nil, .closedInHandshake)) ? () : nil

@@ -40,6 +40,40 @@ import Testing
         #expect(try await node.ended(number) == .timedOut)
     }
 
+    @Test func `a probe measures one handshake, and the listener does not count it as a refusal`() async throws {
+        let (node, listener, member) = (try await Node(), try await Node(), try await Node())
+        try await listener.trust(member)
+        try await member.trust(listener)
+        let address = try await listener.listen()
+        // By a name, too: the resolver is not measured. Fewer than an address may hold at once.
+        for target in [address, address, HostPort(host: "localhost", port: address.port)!] {
+            let outcome = try await node.onFlat { $0.probe(target) }
+            guard case .took(let nanoseconds) = outcome else { throw Overdue(what: "\(target): \(outcome)") }
+            #expect(nanoseconds > 0)
+        }
+        // A session comes up behind them on the listener's loop: it has seen all of their ends.
+        try await member.dial(address)
+        _ = try await listener.opened(.inbound)
+        #expect(try await listener.on { $0.refusals.all.isEmpty })
+        #expect(listener.events.all.allSatisfy { if case .turnedAway = $0 { false } else { true } })
+        #expect(listener.lines.all.allSatisfy { $0.message != "Refused a connection." })
+        #expect(node.events.all.isEmpty)
+    }
+
+    @Test func `a probe says why nothing answers`() async throws {
+        var limits = TransportLimits()
+        limits.probeDeadline = .milliseconds(100)
+        let (node, free) = (try await Node(limits: limits), try await Node())
+        let address = try await free.listen()
+        try await free.shutdown()
+        #expect(try await node.onFlat { $0.probe(address) } == .failed(.refused))
+        let deaf = try DeafListener()
+        let silent = deaf.address
+        #expect(try await node.onFlat { $0.probe(silent) } == .failed(.timedOut))
+        try await node.shutdown()
+        #expect(try await node.onFlat { $0.probe(address) } == .failed(.shutdown))
+    }
+
     @Test func `a port in use is said so, with what to do`() async throws {
         let (first, second) = (try await Node(), try await Node())
         let bound = try await first.listen()

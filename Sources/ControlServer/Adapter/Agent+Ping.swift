@@ -7,7 +7,7 @@ import SyncModel
 extension Agent {
     /// Measures a round trip over the session, and the time until the device says that this node's newest change is on its disk:
     /// it is asked for all that it holds, and announces nothing that is not durable. Nothing is written for it. Without a
-    /// session it returns at once.
+    /// session it measures a TCP handshake.
     ///
     /// - Throws: `unknown_peer`, `not_paired`, `invalid_argument` for a name of several devices.
     package func ping(_ peer: String, timeoutMilliseconds: Int64) async throws(ControlError) -> PingResponse {
@@ -47,6 +47,14 @@ extension Agent {
                 group.addTask { try? await Task.sleep(until: next, clock: clock) }
                 await group.next()
                 group.cancelAll()
+            }
+        }
+        if !answer.connected {
+            let rest = max(.milliseconds(1), deadline - clock.now)
+            if let probe = try await controlled({ try await probeWay(to: device, within: rest) }) {
+                answer.address = probe.address
+                answer.tcpMilliseconds = probe.microseconds.map { Double($0) / 1_000 }
+                answer.tcpFailure = probe.failure
             }
         }
         return answer

@@ -5,7 +5,8 @@ import SyncModel
 
 // The way between two other devices, as one of them measured it.
 extension Agent {
-    /// Asks a device for the round trip that it measured last to another one.
+    /// Asks a device for the round trip that it measured last to another one, or for that of a TCP handshake if it has no session
+    /// with that one.
     ///
     /// - Throws: `unknown_peer`, `not_paired`, `invalid_argument` for a name of several devices and for a link of this device to itself,
     ///   `timed_out` if no answer came.
@@ -36,17 +37,22 @@ extension Agent {
         return RoundTripResponse(
             from: .init(id: "\(asked)", name: now.name(of: asked)),
             to: .init(id: "\(end)", name: end == now.own ? now.name : now.name(of: end)), connected: answer.connected,
-            rttMilliseconds: answer.connected ? answer.roundTripMicroseconds.map { Double($0) / 1_000 } : nil)
+            rttMilliseconds: answer.connected ? answer.roundTripMicroseconds.map { Double($0) / 1_000 } : nil,
+            address: answer.connected ? nil : answer.address,
+            tcpMilliseconds: answer.connected ? nil : answer.tcpMicroseconds.map { Double($0) / 1_000 },
+            tcpFailure: answer.connected ? nil : answer.tcpFailure)
     }
 
+    /// Returns the answer; at the end of the time also one whose device still measures.
     private func answer(of device: DeviceID, to session: UInt64, within patience: Duration) async -> LinkAnswer? {
         let clock = ContinuousClock()
         let deadline = clock.now + patience
         let signal = presence.signal
         while true {
             let version = signal.version
-            if let answer = presence.linkAnswer(of: device, to: session, asker: self.device) { return answer }
-            guard clock.now < deadline, !signal.isFinished, !Task.isCancelled else { return nil }
+            let answer = presence.linkAnswer(of: device, to: session, asker: self.device)
+            if let answer, answer.isMeasuring != true { return answer }
+            guard clock.now < deadline, !signal.isFinished, !Task.isCancelled else { return answer }
             await signal.wait(beyond: version, atMost: deadline - clock.now)
         }
     }

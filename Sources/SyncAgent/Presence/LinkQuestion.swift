@@ -27,7 +27,7 @@ package struct LinkQuestion: Codable, Hashable, Sendable {
     }
 }
 
-/// The answer to a `LinkQuestion`, with the number of its session.
+/// The answer to a `LinkQuestion`, with the number of its session. Agents of the version before know the first three.
 package struct LinkAnswer: Codable, Hashable, Sendable {
     /// The id of the device that asked.
     package let asker: String
@@ -35,17 +35,37 @@ package struct LinkAnswer: Codable, Hashable, Sendable {
     package let connected: Bool
     /// The round trip that was measured last on that session; nil: none was yet.
     package let roundTripMicroseconds: Int64?
+    /// True while the way is being measured, since there is no session: another answer follows.
+    package var isMeasuring: Bool?
+    /// `HOST:PORT` that was dialled to measure the way.
+    package var address: String?
+    /// The time of a TCP handshake with that address.
+    package var tcpMicroseconds: Int64?
+    /// The code of the reason why there was none.
+    package var tcpFailure: String?
 }
 
-/// The answers of this device, by the session of their question. An answer stands as it was given until its question is gone: one that
-/// changed with each measurement would be signed and sent again each time.
+/// The answers of this device, by the session of their question. An answer stands until its question is gone: one that
+/// changed with each measurement would be signed and sent again each time. The only change is that of an answer without a session,
+/// once the way was measured.
 struct LinkAnswers {
     private struct Question {
         let asker: DeviceID
         let peer: String
     }
 
-    private var given: [UInt64: PresenceRecord.Entry] = [:]
+    private struct Given: Equatable {
+        /// The device at the other end; nil if it is no member.
+        let peer: DeviceID?
+        var answer: LinkAnswer
+    }
+
+    private var given: [UInt64: Given] = [:]
+
+    /// The devices whose way is to be measured, sorted.
+    var unmeasured: [DeviceID] {
+        Set(given.values.filter { $0.answer.isMeasuring == true }.compactMap(\.peer)).sorted()
+    }
 
     /// Takes what is present with others, and returns the answers if they changed.
     ///
@@ -60,16 +80,35 @@ struct LinkAnswers {
         let links = new.isEmpty ? [] : peers()
         for session in new {
             guard let question = open[session] else { continue }
-            let link = links.first { $0.device.map { "\($0)" } == question.peer && $0.state == .connected }
-            let roundTrip = link.flatMap { $0.newestRoundTrip ?? $0.roundTrip }
+            let link = links.first { $0.device.map { "\($0)" } == question.peer }
+            let isUp = link?.state == .connected
+            let roundTrip = isUp ? link.flatMap { $0.newestRoundTrip ?? $0.roundTrip } : nil
             let answer = LinkAnswer(
-                asker: "\(question.asker)", connected: link != nil,
-                roundTripMicroseconds: roundTrip.map { $0.nanoseconds / 1_000 })
-            given[session] = PresenceRecord.Entry(
-                topic: LinkQuestion.answerTopic, session: session, value: LinkQuestion.text(answer))
+                asker: "\(question.asker)", connected: isUp,
+                roundTripMicroseconds: roundTrip.map { $0.nanoseconds / 1_000 },
+                isMeasuring: isUp || link == nil ? nil : true)
+            given[session] = Given(peer: link?.device, answer: answer)
         }
-        guard given != before else { return nil }
-        return given.keys.sorted().compactMap { given[$0] }
+        return given == before ? nil : entries
+    }
+
+    /// Completes the answers that wait for the way to a device, and returns all if any did.
+    mutating func take(_ probe: WayProbe?, of device: DeviceID) -> [PresenceRecord.Entry]? {
+        let before = given
+        for (session, waiting) in given where waiting.peer == device && waiting.answer.isMeasuring == true {
+            given[session]?.answer.isMeasuring = nil
+            given[session]?.answer.address = probe?.address
+            given[session]?.answer.tcpMicroseconds = probe?.microseconds
+            given[session]?.answer.tcpFailure = probe?.failure
+        }
+        return given == before ? nil : entries
+    }
+
+    private var entries: [PresenceRecord.Entry] {
+        given.sorted { $0.key < $1.key }.map { session, given in
+            PresenceRecord.Entry(
+                topic: LinkQuestion.answerTopic, session: session, value: LinkQuestion.text(given.answer))
+        }
     }
 
     /// The questions to this device, by session. Of two with one number, which is random, the lesser device's counts.

@@ -12,6 +12,16 @@ extension AgentCore {
     /// True if a discovery record names this address.
     package func isNamedAddress(_ host: String) -> Bool { step.network.isNamedAddress(host) }
 
+    /// Returns the addresses at which a member is dialled, the likeliest first: those of live records, those that a user gave, those
+    /// where it was met. None for a device that may have no session.
+    package func dialAddresses(of device: DeviceID) -> [Endpoint] {
+        guard device != configuration.own, step.network.isTrusted(device) else { return [] }
+        let targets = step.network.book.present.filter { $0.device == device && !$0.isOwn }
+        return [DialBook.Via.mdns, .static, .lastKnown].flatMap { via in
+            targets.filter { $0.via == via }.map(\.endpoint)
+        }
+    }
+
     /// Returns the device at the other end of a session; nil for a connection that is none, or has ended.
     package func device(of connection: ConnectionID) -> DeviceID? { step.network.session(connection)?.device }
 

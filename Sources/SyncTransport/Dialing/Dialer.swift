@@ -4,12 +4,20 @@ import NIOPosix
 
 /// Connects sockets. The channel comes with reading off: the caller adds its handlers and turns reading on.
 enum Dialer {
+    /// - Parameter isTimed: adds a `HandshakeClock` to the channel.
     static func connect(
-        _ address: HostPort, on eventLoop: any EventLoop, limits: TransportLimits
+        _ address: HostPort, on eventLoop: any EventLoop, within deadline: TimeAmount, isTimed: Bool = false
     ) -> EventLoopFuture<any Channel> {
         var bootstrap = ClientBootstrap(group: eventLoop)
-            .connectTimeout(limits.connectDeadline)
+            .connectTimeout(deadline)
             .channelOption(.autoRead, value: false)
+        if isTimed {
+            bootstrap = bootstrap.channelInitializer { channel in
+                channel.eventLoop.makeCompletedFuture {
+                    try channel.pipeline.syncOperations.addHandler(HandshakeClock())
+                }
+            }
+        }
         for (option, value) in SocketTuning.connection {
             bootstrap = bootstrap.channelOption(option, value: value)
         }

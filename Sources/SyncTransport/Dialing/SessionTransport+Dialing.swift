@@ -10,7 +10,7 @@ extension SessionTransport {
         precondition(connection & 1 == 1 && links[connection] == nil, "a dial has an odd number that is new")
         dialing.insert(connection)
         guard !isStopped else { return endDial(connection, .shutdown) }
-        Dialer.connect(address, on: eventLoop, limits: limits).assumeIsolated().whenComplete { result in
+        Dialer.connect(address, on: eventLoop, within: limits.connectDeadline).assumeIsolated().whenComplete { result in
             switch result {
             case .success(let channel): self.connected(connection, address, `protocol`, channel)
             case .failure(let error): self.endDial(connection, Dialer.reason(error))

@@ -183,7 +183,8 @@ extension Link {
             return closeNow(error is BoringSSLError ? TLSFailure.reason(error) : lossReason(error))
         }
         // TLS closes by itself after a failed handshake, by way of the meter, so that the peer reads the alert.
-        record(TLSFailure.reason(error))
+        let reason = TLSFailure.reason(error)
+        record(reason == .closedInHandshake ? endOfStreamReason : reason)
         stage = .closing
         meter.lingers = true
     }
@@ -199,7 +200,7 @@ extension Link {
     /// The reason that an end of the stream means at this stage.
     private var endOfStreamReason: EndReason {
         switch stage {
-        case .securing: .closedInHandshake
+        case .securing: direction == .inbound && meter.bytesIn == 0 ? .closedUnused : .closedInHandshake
         case .greeting: decoder.isInsideFrame ? .truncatedFrame : .closedBeforeHello
         case .established: decoder.isInsideFrame ? .truncatedFrame : .closedByPeer
         case .closing, .ended: .closedByPeer

@@ -5,12 +5,16 @@ import LanyardClient
 struct Emit: AsyncParsableCommand {
     static let configuration = CommandConfiguration(
         abstract: "Write an event, or one per line of standard input.",
-        usage: "lanyard emit STREAM [TYPE] JSON|- [OPTIONS]",
+        usage: """
+            lanyard emit STREAM [TYPE] JSON|- [OPTIONS]
+                   lanyard emit STREAM [TYPE] --text TEXT|- [OPTIONS]
+            """,
         discussion: """
             Returns when the event is durable on this device; with --wait-for 2 when it is on one more. If the others do not \
             say so in time, the command exits with 6, and the event stays. With -, each line of standard input is JSON and becomes an \
             event of its own, written in groups while the lines come; a bad line ends it, what came before stays.
             A JSON value that begins with a minus sign comes after --: lanyard emit temperature -- -5
+            With --text, a text becomes a JSON string. What a command printed: uname -r | lanyard emit kernels --text -
             """)
     @Argument(
         help: ArgumentHelp("The stream; it begins with its first event.", valueName: "stream"),
@@ -18,6 +22,8 @@ struct Emit: AsyncParsableCommand {
     var stream: String
     @Argument(help: ArgumentHelp("The event's type, if it has one, and its JSON or -.", valueName: "type-and-json"))
     var operands: [String]
+    @Flag(help: "The value is text, not JSON; with -, all of standard input is one, without line breaks at its end.")
+    var text = false
     @OptionGroup var durable: DurableWrite
     @OptionGroup var global: GlobalOptions
 
@@ -40,13 +46,14 @@ struct Emit: AsyncParsableCommand {
     }
 
     private func emit(_ operand: String, type: String?) async throws -> EmitResponse {
-        if operand == "-" {
+        if operand == "-", !text {
             return try await global.client().emitLines(
                 StandardInput(), type: type, to: stream, space: global.space)
         }
+        let json = text ? JSONEncoding.bytes(try await read(operand)) : Array(operand.utf8)
         let payload: JSONText
         do throws(JSONSyntaxError) {
-            payload = try JSONText(operand)
+            payload = try JSONText(json)
         } catch {
             throw ControlError(malformed: error)
         }
@@ -54,5 +61,24 @@ struct Emit: AsyncParsableCommand {
             throw ControlError.payloadTooLarge(byteCount: payload.bytes.count)
         }
         return try await global.client().emit(payload, type: type, to: stream, space: global.space)
+    }
+
+    /// Returns the text that an operand means.
+    private func read(_ operand: String) async throws(ControlError) -> String {
+        guard operand == "-" else { return operand }
+        let limit = ControlLimits.payloadBytes
+        var bytes = try await StandardInput.bytes(limit: limit) {
+            ControlError(
+                .payloadTooLarge, "The text is longer than an event may be: \(limit) bytes (1 MiB).",
+                hint: "Attach it as a file instead: lanyard attach")
+        }
+        // As a shell does with what a command printed.
+        while let last = bytes.last, last == UInt8(ascii: "\n") || last == UInt8(ascii: "\r") { bytes.removeLast() }
+        guard let text = String(validating: bytes, as: UTF8.self) else {
+            throw ControlError(
+                .invalidUTF8, "The text is not UTF-8.",
+                hint: "Convert it: iconv. Bytes belong into a file: lanyard attach")
+        }
+        return text
     }
 }

@@ -27,11 +27,7 @@ struct Invite: AsyncParsableCommand {
     var isDrawn = false
     @OptionGroup var global: GlobalOptions
 
-    func validate() throws {
-        if isDrawn, global.json || global.quiet {
-            throw ValidationError("--qr draws for people: leave out --json and --quiet.")
-        }
-    }
+    func validate() throws { try QRPicture.check(isDrawn, global) }
 
     func run() async throws {
         let request = InviteRequest(
@@ -39,6 +35,7 @@ struct Invite: AsyncParsableCommand {
             until: try MembershipEnd.parse(until, now: .now), space: global.space)
         let client = try global.client()
         let answer = try await client.invite(request)
+        let picture = isDrawn ? QRPicture(answer.ticket) : nil
         try global.print(answer) { style in
             if global.quiet { return answer.ticket + "\n" }
             let time = TimeText.local.until(answer.expires)
@@ -46,17 +43,14 @@ struct Invite: AsyncParsableCommand {
             let use =
                 "Good for one device, which becomes \((answer.role ?? .writer).withArticle)\(end), \(time). On that one, "
                 + "type: lanyard join TICKET"
-            let picture = isDrawn ? drawn(answer.ticket, style) : ""
-            return "\(style.strong(answer.ticket))\n\n\(picture)\(Prose.wrapped(use))\n"
+            var drawn = picture?.text(style) ?? ""
+            if !drawn.isEmpty { drawn += "\n" }
+            return "\(style.strong(answer.ticket))\n\n\(drawn)\(Prose.wrapped(use))\n"
         }
         if role == .admin { await RecoveryHint.note(client, global) }
-        if isDrawn { global.note("On one with a camera: zbarcam --raw --oneshot | lanyard join -") }
-    }
-
-    /// A ticket has at most 80 characters.
-    private func drawn(_ ticket: String, _ style: Style) -> String {
-        guard let code = QRCode(Array(ticket.utf8)) else { return "" }
-        return code.lines.map { style.whiteOnBlack($0) + "\n" }.joined() + "\n"
+        if let picture {
+            global.note(picture.fault ?? "On one with a camera: zbarcam --raw --oneshot | lanyard join -")
+        }
     }
 }
 

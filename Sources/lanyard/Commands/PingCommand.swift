@@ -9,6 +9,7 @@ struct Ping: AsyncParsableCommand {
         discussion: """
             Each round measures a round trip over the session (rtt), and the time until the device says that the newest change \
             of this one is on its disk (durable). Nothing is written for it. Ends after --count rounds or with Ctrl-C, and sums up.
+            Without a session it measures a TCP connection instead, which says nothing of what listens there. \
             Exits with 1 without a session, with 6 if no answer came in time.
             With --from, another device is asked for the round trip that it measured last to this one; once, and without a disk.
             """)
@@ -73,9 +74,10 @@ extension Ping {
         let (from, to) = (shown(answer.from.name), shown(answer.to.name))
         guard answer.connected else {
             if global.json { try global.print(answer) { _ in "" } }
+            let way = Self.way(answer.address, answer.tcpMilliseconds, answer.tcpFailure).map { "; from there, \($0)" }
             Failure.end(
                 ControlError(
-                    .unreachable, "\(from) has no session with \(to).",
+                    .unreachable, "\(from) has no session with \(to)\(way ?? "").",
                     hint: "Ask why on one of the two: lanyard why \(ShellWord.quoted(answer.to.name))"),
                 asJSON: global.json)
         }
@@ -83,6 +85,13 @@ extension Ping {
             let time = answer.rttMilliseconds.map { Amounts.milliseconds($0) } ?? style.careful("not measured yet")
             return "\(from) to \(to)  rtt \(time)\n"
         }
+    }
+
+    /// A TCP connection to a device without a session, in words; nil if none was tried.
+    fileprivate static func way(_ address: String?, _ milliseconds: Double?, _ failure: String?) -> String? {
+        guard let address = address.map(shown) else { return nil }
+        if milliseconds != nil { return "a TCP connection to \(address) took \(Amounts.milliseconds(milliseconds))" }
+        return failure.map { "\(address): \(shown($0.split(separator: "_").joined(separator: " ")))" }
     }
 }
 
@@ -93,6 +102,7 @@ private final class PingSum: Sendable {
         var rounds = 0
         var roundTrips = PingFigures()
         var durables = PingFigures()
+        var handshakes = PingFigures()
         var hasEnded = false
     }
 
@@ -111,6 +121,7 @@ private final class PingSum: Sendable {
             state.rounds += 1
             if let milliseconds = answer.rttMilliseconds { state.roundTrips.add(milliseconds) }
             if let milliseconds = answer.durableMilliseconds { state.durables.add(milliseconds) }
+            if let milliseconds = answer.tcpMilliseconds { state.handshakes.add(milliseconds) }
             return state.hasEnded
         }
         guard !isOver, !global.quiet, !global.json else { return }
@@ -120,8 +131,9 @@ private final class PingSum: Sendable {
     private func line(_ answer: PingResponse) -> String {
         let style = global.style
         guard answer.connected else {
+            let way = Ping.way(answer.address, answer.tcpMilliseconds, answer.tcpFailure).map { "; \($0)" } ?? ""
             let next = answer.nextAttempt.map { "; tries again \(TimeText.local.until($0))" } ?? ""
-            return "\(shown(answer.name))  \(style.bad("no session"))\(next)\n"
+            return "\(shown(answer.name))  \(style.bad("no session"))\(way)\(next)\n"
         }
         func text(_ milliseconds: Double?) -> String {
             milliseconds == nil ? style.careful("no answer in time") : Amounts.milliseconds(milliseconds)
@@ -154,6 +166,7 @@ private final class PingSum: Sendable {
         var line = "\(Amounts.count(sum.rounds, "round")), \(sum.roundTrips.count) answered"
         if let text = sum.roundTrips.text { line += "; rtt \(text)" }
         if let text = sum.durables.text { line += "; durable \(text)" }
+        if let text = sum.handshakes.text { line += "; TCP \(text)" }
         line += "\n"
         if let error = last.lastError {
             line += style.faint("last error: \(shown(error.code)), \(TimeText.local.age(error.time))") + "\n"
@@ -179,7 +192,8 @@ private final class PingSum: Sendable {
         PingAnswer(
             peer: last.name, id: last.id, connected: last.connected, path: last.address, via: last.via,
             rounds: sum.rounds, answered: sum.roundTrips.count, rttMilliseconds: sum.roundTrips.average,
-            durableMilliseconds: sum.durables.average, rtt: sum.roundTrips.range, durable: sum.durables.range,
+            durableMilliseconds: sum.durables.average, tcpMilliseconds: sum.handshakes.average,
+            tcpFailure: last.tcpFailure, rtt: sum.roundTrips.range, durable: sum.durables.range,
             lastError: last.lastError)
     }
 }
@@ -227,6 +241,9 @@ private struct PingAnswer: Encodable {
     let answered: Int
     let rttMilliseconds: Double?
     let durableMilliseconds: Double?
+    /// Of TCP connections, while there was no session.
+    let tcpMilliseconds: Double?
+    let tcpFailure: String?
     let rtt: PingFigures.Range?
     let durable: PingFigures.Range?
     let lastError: PingResponse.Failure?

@@ -211,11 +211,17 @@ extension QRCode {
 // MARK: - In a terminal
 
 extension QRCode {
-    /// The code for a terminal: two rows of modules a line, light ones drawn, with the margin of four modules that readers need.
+    /// The margin of light modules that readers need, on each side.
+    private static let margin = 4
+
+    /// The columns of a terminal that `lines` take.
+    package var width: Int { side + 2 * Self.margin }
+
+    /// The code for a terminal: two rows of modules a line, light ones drawn, with the margin.
     package var lines: [String] {
-        stride(from: -4, to: side + 4, by: 2).map { row in
+        stride(from: -Self.margin, to: side + Self.margin, by: 2).map { row in
             String(
-                (-4..<side + 4).map { column -> Character in
+                (-Self.margin..<side + Self.margin).map { column -> Character in
                     switch (self[row, column], self[row + 1, column]) {
                     case (false, false): "█"
                     case (false, true): "▀"

@@ -70,12 +70,13 @@ package final class PairingLinks: LinkDelegate {
 
     private func connect(_ number: UInt64, _ address: HostPort) {
         guard !isClosed, !transport.isStopped else { return }
-        Dialer.connect(address, on: transport.eventLoop, limits: transport.limits).assumeIsolated().whenComplete {
-            switch $0 {
-            case .success(let channel): self.connected(number, address, channel)
-            case .failure(let error): self.endDial(number, Dialer.reason(error))
+        Dialer.connect(address, on: transport.eventLoop, within: transport.limits.connectDeadline).assumeIsolated()
+            .whenComplete {
+                switch $0 {
+                case .success(let channel): self.connected(number, address, channel)
+                case .failure(let error): self.endDial(number, Dialer.reason(error))
+                }
             }
-        }
     }
 
     package func send(_ link: UInt64, _ message: PairingMessage) {

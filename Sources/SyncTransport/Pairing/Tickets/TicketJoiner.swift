@@ -54,7 +54,7 @@ final class TicketJoiner: LinkDelegate {
         alive = self
         pending = addresses.count
         for address in addresses {
-            Dialer.connect(address, on: transport.eventLoop, limits: transport.limits).assumeIsolated()
+            Dialer.connect(address, on: transport.eventLoop, within: transport.limits.connectDeadline).assumeIsolated()
                 .whenComplete { result in
                     switch result {
                     case .success(let channel): self.connected(address, channel)
