@@ -64,7 +64,7 @@ package final class Agent: Sendable {
         var startWarnings: [Warning] = []
         var isWiping = false
         var isReloading = false
-        /// True if somebody asked for a reading of the configuration while one was under way.
+        /// True if the configuration is to be read once more after the reading under way.
         var isReloadAsked = false
         var isStopped = false
     }

@@ -34,7 +34,7 @@ package actor ConfiguredServers: Service {
     private var leaving: [Int: Task<Void, Never>] = [:]
     private var leftCount = 0
     private var isStopping = false
-    /// The first opening, at the addresses that the agent began with. Whoever needs it first begins it.
+    /// The first opening, at the addresses that the agent began with. The first to need it begins it.
     private lazy var opening = Task { await open() }
 
     package init(agent: Agent, eventLoopGroup: any EventLoopGroup, logger: Logger) {
@@ -158,7 +158,7 @@ package actor ConfiguredServers: Service {
         throw OptionalListener.Failure(reason: "it ended before", isInUse: false)
     }
 
-    /// Closes a server: when this returns, nobody can connect. Answers under way are finished, and live ones ended.
+    /// Closes a server: when this returns, no client can connect. Answers under way are finished, and live ones ended.
     private func close(_ server: Running) async {
         await server.group.triggerGracefulShutdown()
         try? await server.socket.closeFuture.get()
