@@ -29,7 +29,7 @@ package struct DashboardServer: Service {
         patience: TimeAmount = .seconds(30), onListening: @escaping @Sendable (any Channel) -> Void = { _ in }
     ) {
         listener = OptionalListener(
-            option: "dashboard", address: address, eventLoopGroup: eventLoopGroup, logger: logger)
+            address: address, eventLoopGroup: eventLoopGroup, logger: logger)
         self.access = access
         responder = ControlResponder(agent: agent, logger: logger, dashboard: { access })
         connections = ControlConnections(limit: connectionLimit)

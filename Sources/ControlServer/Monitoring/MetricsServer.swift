@@ -25,7 +25,7 @@ package struct MetricsServer: Service {
         onListening: @escaping @Sendable (any Channel) -> Void = { _ in }
     ) {
         listener = OptionalListener(
-            option: "metrics", address: address, eventLoopGroup: eventLoopGroup, logger: logger)
+            address: address, eventLoopGroup: eventLoopGroup, logger: logger)
         let reader = MetricsReader(agent: agent)
         self.onListening = onListening
         let isLocal = address.isLoopback

@@ -18,12 +18,12 @@ package actor ConfiguredServers: Service {
         var address: Address
         /// The channel that accepts connections.
         let socket: any Channel
+        /// Its port. The channel knows none once it is closed.
+        let port: UInt16
         let group: ServiceGroup
         let ended: Task<Void, any Error>
         /// The browsers of the dashboard.
         let access: DashboardAccess?
-
-        var port: UInt16 { UInt16(clamping: socket.localAddress?.port ?? 0) }
     }
 
     private let agent: Agent
@@ -152,7 +152,9 @@ package actor ConfiguredServers: Service {
             try await group.run()
         }
         for await socket in sockets {
-            return Running(address: address, socket: socket, group: group, ended: ended, access: access)
+            return Running(
+                address: address, socket: socket, port: UInt16(clamping: socket.localAddress?.port ?? 0), group: group,
+                ended: ended, access: access)
         }
         do { try await ended.value } catch let failure as OptionalListener.Failure { throw failure } catch {}
         throw OptionalListener.Failure(reason: "it ended before", isInUse: false)
@@ -179,7 +181,9 @@ package actor ConfiguredServers: Service {
     private func failure(
         of key: Key, at address: Address, _ failure: OptionalListener.Failure, goesOn old: Address?
     ) -> ServerMove {
-        .failed(
+        logger.warning(
+            "A port cannot be opened.", metadata: ["listen.address": "\(address)", "listen.option": "\(key.rawValue)"])
+        return .failed(
             message: "The \(key.rawValue) cannot listen at \(address): \(failure.reason)."
                 + (old.map { " It goes on at \($0)." } ?? ""),
             hint: failure.isInUse

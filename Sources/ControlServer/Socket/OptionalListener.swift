@@ -23,8 +23,6 @@ struct OptionalListener: Sendable {
         }
     }
 
-    /// The setting that asks for it, which is also its name: `dashboard` or `metrics`.
-    let option: String
     let address: AgentConfiguration.ListenAddress
     let eventLoopGroup: any EventLoopGroup
     let logger: Logger
@@ -35,13 +33,7 @@ struct OptionalListener: Sendable {
     func run(
         _ channel: some ServerChildChannel, onListening: @escaping @Sendable (any Channel) -> Void
     ) async throws(Failure) {
-        do {
-            try await serve(channel, onListening)
-        } catch {
-            logger.warning(
-                "A port cannot be opened.", metadata: ["listen.address": "\(address)", "listen.option": "\(option)"])
-            throw Failure(error)
-        }
+        do { try await serve(channel, onListening) } catch { throw Failure(error) }
     }
 
     private func serve(
