@@ -14,8 +14,8 @@ package struct ControlResponder: Sendable {
     private let logger: Logger
     private let gate: Gate?
 
-    /// - Parameter dashboard: the access to the dashboard; nil where the agent has none.
-    package init(agent: Agent, logger: Logger, dashboard: DashboardAccess? = nil) {
+    /// - Parameter dashboard: the browsers of the dashboard; nil where the agent serves none just now.
+    package init(agent: Agent, logger: Logger, dashboard: @escaping @Sendable () async -> DashboardAccess? = { nil }) {
         self.init(table: RouteTable(agent: agent, dashboard: dashboard), logger: logger, gate: nil)
     }
 

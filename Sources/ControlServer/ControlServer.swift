@@ -21,11 +21,11 @@ package struct ControlServer: Service {
 
     /// - Parameters:
     ///   - connectionLimit: nil for a share of the descriptors this process may have.
-    ///   - dashboard: the access to the dashboard, for which commands ask here; nil where there is none.
+    ///   - dashboard: the browsers of the dashboard, which commands sign in here; nil where none is served just now.
     ///   - onListening: called once, when commands can connect.
     package init(
         agent: Agent, socket: ControlSocket, eventLoopGroup: any EventLoopGroup, logger: Logger,
-        connectionLimit: Int? = nil, dashboard: DashboardAccess? = nil,
+        connectionLimit: Int? = nil, dashboard: @escaping @Sendable () async -> DashboardAccess? = { nil },
         onListening: @escaping @Sendable () async -> Void = {}
     ) {
         self.socket = socket

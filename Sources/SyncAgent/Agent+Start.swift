@@ -176,9 +176,9 @@ extension Agent {
         bulk.askForBulk = { [weak loop] device in loop?.step(.askForBulk(device)) }
         bulk.blobsChanged = { [peerSignal] in peerSignal.touch() }
         blobDriver.inlet.connect(to: bulk)
-        let profile: @Sendable () -> PairingProfile = { [configuration, self] in
+        let profile: @Sendable () -> PairingProfile = { [self] in
             PairingProfile(
-                name: configuration.name, discoveryKey: own.discoveryKey, addresses: self.reachableAddresses)
+                name: self.configuration.name, discoveryKey: own.discoveryKey, addresses: self.reachableAddresses)
         }
         let pairing = PairingDriver(
             loop: loop, writer: writer, identity: identity, tickets: tickets, profile: profile)
@@ -218,11 +218,12 @@ extension Agent {
             agent.loggers.transport.warning(
                 "The usual port is taken; another one is used.",
                 metadata: ["listen.port": "\(AgentConfiguration.defaultPort)"])
-            agent.addStartWarning(
+            agent.setStartWarnings([
                 Warning(
                     code: "port_in_use",
                     message: "port \(AgentConfiguration.defaultPort) is taken; another one is used",
-                    hint: "stop the other program, or choose a port with lanyardd --listen HOST:PORT"))
+                    hint: "stop the other program, or choose a port with lanyardd --listen HOST:PORT")
+            ])
             return agent.running.loop.transport.listen(host: nil, port: 0)
         }.map { address in agent.setListenPort(UInt16(clamping: address.port)) }
     }

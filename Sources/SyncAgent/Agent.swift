@@ -50,6 +50,8 @@ package final class Agent: Sendable {
     /// The time of the start, in milliseconds since 1970.
     package let startedWallMilliseconds = WallClock.milliseconds
     private let shared = Mutex(Shared())
+    /// Opens, moves and closes the servers of the process, for `reload`.
+    let servers = Mutex<ServerSetter?>(nil)
 
     /// The wipe that left this data directory empty; nil if there was none.
     package let wiped: WipeRecord?
@@ -62,6 +64,8 @@ package final class Agent: Sendable {
         var startWarnings: [Warning] = []
         var isWiping = false
         var isReloading = false
+        /// True if the configuration is to be read once more after the reading under way.
+        var isReloadAsked = false
         var isStopped = false
     }
 
@@ -151,8 +155,13 @@ package final class Agent: Sendable {
     package var uptimeSeconds: Int { Int((NIODeadline.now() - startedAt).nanoseconds / 1_000_000_000) }
 
     func setListenPort(_ port: UInt16) { shared.withLock { $0.listenPort = port } }
-    /// Adds a warning that `status` shows for as long as the agent runs.
-    package func addStartWarning(_ warning: Warning) { shared.withLock { $0.startWarnings.append(warning) } }
+    /// Adds warnings that `status` shows for as long as the agent runs, in place of those with one of these codes.
+    package func setStartWarnings(_ warnings: [Warning], inPlaceOf codes: [String] = []) {
+        shared.withLock { shared in
+            shared.startWarnings.removeAll { codes.contains($0.code) }
+            shared.startWarnings += warnings
+        }
+    }
 
     /// - Returns: false if a wipe is under way.
     func beginWipe() -> Bool {
@@ -162,15 +171,24 @@ package final class Agent: Sendable {
         }
     }
 
+    /// - Parameter orAfterwards: one more reading is wanted if one is under way.
     /// - Returns: false if the configuration is being read again.
-    func beginReload() -> Bool {
+    func beginReload(orAfterwards: Bool) -> Bool {
         shared.withLock { shared in
             defer { shared.isReloading = true }
+            if shared.isReloading, orAfterwards { shared.isReloadAsked = true }
             return !shared.isReloading
         }
     }
 
-    func endReload() { shared.withLock { $0.isReloading = false } }
+    /// - Returns: true if one more reading is wanted.
+    func endReload() -> Bool {
+        shared.withLock { shared in
+            defer { (shared.isReloading, shared.isReloadAsked) = (false, false) }
+            return shared.isReloadAsked
+        }
+    }
+
     func setConfiguration(_ configuration: AgentConfiguration) { currentConfiguration.withLock { $0 = configuration } }
 
     func endWipe() { shared.withLock { $0.isWiping = false } }

@@ -117,6 +117,7 @@ package struct AgentCore: Sendable {
         case .presenceChanged(let signed): home.presence.handleOwn(signed, at: step.now)
         case .askForBulk(let device): step.network.askForBulk(device, &step.output)
         case .pingAsked(let device): ping(device)
+        case .renamed(let name): step.network.handleRenamed(name, &step.output)
         case .deadlinePassed: break
         }
         endSessions()

@@ -3,6 +3,7 @@ package import SyncModel
 /// The settings of an agent's core, given once, at its start.
 package struct CoreConfiguration: Sendable, Equatable {
     package var own: DeviceID
+    /// The name at the start; `Input.renamed` gives another.
     package var name: String
     package var agentVersion: String
     /// A random number, one per start of the agent.

@@ -8,7 +8,6 @@ final class CoreSettings: Sendable {
     init(_ configuration: CoreConfiguration) { self.configuration = configuration }
 
     var own: DeviceID { configuration.own }
-    var name: String { configuration.name }
     var agentVersion: String { configuration.agentVersion }
     var runID: UInt64 { configuration.runID }
     var timing: CoreConfiguration.Timing { configuration.timing }

@@ -108,6 +108,8 @@ package enum CloseReason: String, Sendable, Equatable, CaseIterable {
     case suspected = "no_answer"
     /// We hold something else than we announced: we reverted a history.
     case historyChanged = "history_changed"
+    /// This device has another name, which the next session says.
+    case renamed
     // Of bulk connections
     case idle
     case sessionEnded = "session_ended"

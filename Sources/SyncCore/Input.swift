@@ -122,6 +122,8 @@ package enum Input: Sendable, Equatable {
     case askForBulk(DeviceID)
     /// The way to a device is to be measured: by a ping, and by its word of all that is on its disk.
     case pingAsked(DeviceID)
+    /// This device has another name from now on: 1 to `Limits.deviceNameBytes`, a text.
+    case renamed(String)
     /// The time of `nextDeadline` has come.
     case deadlinePassed
 }

@@ -66,26 +66,15 @@ struct AgentProcess {
             throw error.isFinal ? ExitCode(4) : ExitCode.failure
         }
         await upgrade.stop()
-        let dashboard = configuration.dashboard.map { DashboardAccess(host: $0.host) }
+        let servers = ConfiguredServers(
+            agent: agent, eventLoopGroup: MultiThreadedEventLoopGroup.singleton, logger: agent.loggers.control)
         let server = ControlServer(
             agent: agent, socket: socket,
-            eventLoopGroup: MultiThreadedEventLoopGroup.singleton, logger: agent.loggers.control, dashboard: dashboard,
-            onListening: { notifier?.send(.ready) })
+            eventLoopGroup: MultiThreadedEventLoopGroup.singleton, logger: agent.loggers.control,
+            dashboard: { await servers.dashboard }, onListening: { notifier?.send(.ready) })
         let watch = WipeWatch(agent: agent)
-        var services: [any Service] = [server, MemoryTrim { agent.rest() }]
+        var services: [any Service] = [server, MemoryTrim { agent.rest() }, servers]
         if reloadsOnHangup { services.append(ReloadOnHangup(agent: agent)) }
-        if let address = configuration.metrics {
-            services.append(
-                MetricsServer(
-                    agent: agent, address: address, eventLoopGroup: MultiThreadedEventLoopGroup.singleton,
-                    logger: agent.loggers.control))
-        }
-        if let dashboard, let address = configuration.dashboard {
-            services.append(
-                DashboardServer(
-                    agent: agent, address: address, access: dashboard,
-                    eventLoopGroup: MultiThreadedEventLoopGroup.singleton, logger: agent.loggers.control))
-        }
         if let notifier, let interval = notifier.watchdogIntervalNanoseconds {
             services.append(Watchdog(agent: agent, notifier: notifier, intervalNanoseconds: interval))
         }
@@ -120,8 +109,7 @@ private struct ReloadOnHangup: Service {
     func run() async throws {
         let signals = await UnixSignalsSequence(trapping: .sighup)
         await cancelWhenGracefulShutdown {
-            // The log says which settings were taken over, or why none.
-            for await _ in signals { _ = try? await agent.reload() }
+            for await _ in signals { await agent.reloadInTurn() }
         }
     }
 }

@@ -132,18 +132,20 @@ struct Lanyardd: AsyncParsableCommand {
             .backupKeep: backupKeep, .metrics: metrics, .dashboard: dashboard,
         ]
         var layers = [ConfigurationLayer(flags.compactMapValues(\.self)), ConfigurationLayer(environment: environment)]
-        if let file = config ?? environment["LANYARD_CONFIG"] ?? Self.usualFile(environment) {
-            layers.append(try ConfigurationLayer(file: file))
-        }
-        return try AgentConfiguration(
+        let named = config ?? environment["LANYARD_CONFIG"]
+        let places = named.map { [$0] } ?? Self.usualPlaces(environment)
+        let file = named ?? places.first { FileManager.default.fileExists(atPath: $0) }
+        if let file { layers.append(try ConfigurationLayer(file: file)) }
+        var configuration = try AgentConfiguration(
             layers: layers, environment: environment, hostName: ProcessInfo.processInfo.hostName)
+        (configuration.file, configuration.filePlaces) = (file, places)
+        return configuration
     }
 
-    /// The user's file, else the machine's; nil when there is none.
-    private static func usualFile(_ environment: [String: String]) -> String? {
+    /// The places of the file: the user's, then the machine's.
+    private static func usualPlaces(_ environment: [String: String]) -> [String] {
         let base = environment["XDG_CONFIG_HOME"] ?? environment["HOME"].map { $0 + "/.config" }
-        let places = (base.map { [$0 + "/lanyard/lanyardd.toml"] } ?? []) + ["/etc/lanyard/lanyardd.toml"]
-        return places.first { FileManager.default.fileExists(atPath: $0) }
+        return (base.map { [$0 + "/lanyard/lanyardd.toml"] } ?? []) + ["/etc/lanyard/lanyardd.toml"]
     }
 
     /// Writes one line to standard error: what happened, and what to do next.

@@ -264,7 +264,9 @@ import Testing
             #expect(try await request("GET", "/v1/version").text.contains(LanyardVersion.current))
             #expect(try await request("GET", "/v1/configuration").text.contains("data-dir = "))
             let reloaded = try await request("POST", "/v1/configuration/reload")
-            #expect(reloaded.text == #"{"taken":[],"needsRestart":[]}"#)
+            #expect(
+                reloaded.text
+                    == #"{"taken":[],"needsRestart":[],"failed":[],"file":null,"filePlaces":["\#(LiveAgent.noFile)"]}"#)
             #expect(try await request("GET", "/v1/why").text.contains(#""link":"pairing","ok":false"#))
             #expect(try await request("GET", "/v1/spaces/home/devices").text.contains(#""state":"this""#))
         }

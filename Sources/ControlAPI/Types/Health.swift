@@ -101,11 +101,56 @@ public struct ReloadResponse: Codable, Equatable, Sendable {
     public var taken: [SettingChange]
     /// The settings that differ from what the agent runs with, and count from its next start on.
     public var needsRestart: [SettingChange]
+    /// The settings that could not be taken over; what was before goes on.
+    public var failed: [SettingFailure]
+    /// The file that was read; null: there is none.
+    public var file: String?
+    /// The places of such a file, of which the first that is there is read.
+    public var filePlaces: [String]
 
     /// All fields.
-    public init(taken: [SettingChange], needsRestart: [SettingChange]) {
+    public init(
+        taken: [SettingChange], needsRestart: [SettingChange], failed: [SettingFailure] = [], file: String? = nil,
+        filePlaces: [String] = []
+    ) {
         self.taken = taken
         self.needsRestart = needsRestart
+        self.failed = failed
+        self.file = file
+        self.filePlaces = filePlaces
+    }
+
+    /// Also the answer of an agent that was not started again since an upgrade.
+    public init(from decoder: any Decoder) throws {
+        let container = try decoder.container(keyedBy: CodingKeys.self)
+        taken = try container.decode([SettingChange].self, forKey: .taken)
+        needsRestart = try container.decode([SettingChange].self, forKey: .needsRestart)
+        failed = try container.decodeIfPresent([SettingFailure].self, forKey: .failed) ?? []
+        file = try container.decodeIfPresent(String.self, forKey: .file)
+        filePlaces = try container.decodeIfPresent([String].self, forKey: .filePlaces) ?? []
+    }
+}
+
+/// A setting of the agent that could not be taken over.
+public struct SettingFailure: Codable, Equatable, Sendable {
+    /// The name of the setting: a key of the configuration file.
+    public var setting: String
+    /// The value that the agent goes on with; null: it was not set.
+    public var before: String?
+    /// The value that the configuration has by now.
+    public var after: String?
+    /// The reason, as a sentence.
+    public var message: String
+    /// The next step.
+    public var hint: String
+
+    /// All fields.
+    public init(setting: String, before: String? = nil, after: String? = nil, message: String, hint: String) {
+        self.setting = setting
+        self.before = before
+        self.after = after
+        self.message = message
+        self.hint = hint
     }
 }
 

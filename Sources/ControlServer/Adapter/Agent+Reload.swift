@@ -9,7 +9,18 @@ extension Agent {
     package func reloadConfiguration() async throws(ControlError) -> ReloadResponse {
         let outcome = try await controlled { try await reload() }
         return ReloadResponse(
-            taken: outcome.taken.map(SettingChange.init), needsRestart: outcome.needsRestart.map(SettingChange.init))
+            taken: outcome.taken.map(SettingChange.init), needsRestart: outcome.needsRestart.map(SettingChange.init),
+            failed: outcome.failed.map(SettingFailure.init), file: configuration.file,
+            filePlaces: configuration.filePlaces)
+    }
+}
+
+extension SettingFailure {
+    fileprivate init(_ failure: ConfigurationFailure) {
+        let change = failure.change
+        self.init(
+            setting: change.key.rawValue, before: change.before, after: change.after, message: failure.message,
+            hint: failure.hint)
     }
 }
 

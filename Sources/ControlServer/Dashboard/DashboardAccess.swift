@@ -4,9 +4,9 @@ import Synchronization
 
 /// The browsers that may see the dashboard: tokens that sign one in, once, and the cookies of those that are signed in.
 ///
-/// All of it is in memory. A start of the agent signs every browser out. Each secret is 256 random bits, so a guess is
-/// hopeless, and a comparison that takes longer for a better guess tells nothing: secrets are looked up by their hash, under a
-/// key that is random in each process.
+/// All of it is in memory. A start of the agent, or of the server at another address, signs every browser out. Each secret is
+/// 256 random bits, so a guess is hopeless, and a comparison that takes longer for a better guess tells nothing: secrets are
+/// looked up by their hash, under a key that is random in each process.
 package final class DashboardAccess: Sendable {
     /// The time for which a token can be used: long enough to carry it to another window.
     package static let tokenLifetime = Duration.seconds(300)

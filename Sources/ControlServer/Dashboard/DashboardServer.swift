@@ -9,33 +9,29 @@ package import SyncAgent
 
 /// The dashboard: static files, and some routes of the control API (`DashboardReach`), over HTTP/1.1 for browsers.
 ///
-/// Run it in the agent's service group. It is a convenience: where it cannot listen, the agent goes on, and `status` says why.
+/// `ConfiguredServers` runs it in a service group of its own.
 package struct DashboardServer: Service {
-    private static let option = "dashboard"
-    /// The code of the warning that the server could not listen.
-    static let failureCode = OptionalListener.failureCode(of: option)
-
     private let listener: OptionalListener
     private let access: DashboardAccess
     private let responder: ControlResponder
     private let connections: ControlConnections
     private let patience: TimeAmount
-    private let onListening: @Sendable () -> Void
+    private let onListening: @Sendable (any Channel) -> Void
 
     /// - Parameters:
     ///   - access: must be the one that the control server hands out tokens from.
     ///   - connectionLimit: a page has one for what is live, and up to five others for a moment.
     ///   - patience: the time in which a reader must take what was written for it.
-    ///   - onListening: called once, when a browser can connect.
+    ///   - onListening: called once, with the channel that accepts, when a browser can connect.
     package init(
         agent: Agent, address: AgentConfiguration.ListenAddress, access: DashboardAccess,
         eventLoopGroup: any EventLoopGroup, logger: Logger, connectionLimit: Int = 64,
-        patience: TimeAmount = .seconds(30), onListening: @escaping @Sendable () -> Void = {}
+        patience: TimeAmount = .seconds(30), onListening: @escaping @Sendable (any Channel) -> Void = { _ in }
     ) {
         listener = OptionalListener(
-            option: Self.option, agent: agent, address: address, eventLoopGroup: eventLoopGroup, logger: logger)
+            address: address, eventLoopGroup: eventLoopGroup, logger: logger)
         self.access = access
-        responder = ControlResponder(agent: agent, logger: logger, dashboard: access)
+        responder = ControlResponder(agent: agent, logger: logger, dashboard: { access })
         connections = ControlConnections(limit: connectionLimit)
         self.patience = patience
         self.onListening = onListening
@@ -44,7 +40,7 @@ package struct DashboardServer: Service {
     /// The number of open connections.
     package var connectionCount: Int { connections.count }
 
-    /// Returns after a graceful shutdown.
+    /// Returns after a graceful shutdown. Throws `OptionalListener.Failure` where it cannot listen.
     package func run() async throws {
         let (access, connections, onListening) = (access, connections, onListening)
         let channel = DashboardChannel(connections: connections, patience: patience) {
@@ -54,21 +50,10 @@ package struct DashboardServer: Service {
             let response = await answer(request, at: channel.localAddress)
             try await writer.write(response: response.head, body: response.body)
         }
-        if !listener.address.isLoopback { listener.agent.addStartWarning(exposure) }
         try await listener.run(channel) { channel in
             access.listens(at: channel.localAddress?.port ?? 0) { connections.closeAll() }
-            onListening()
+            onListening(channel)
         }
-    }
-
-    private var exposure: Agent.Warning {
-        .init(
-            code: "dashboard_exposed",
-            message:
-                "The dashboard is open to the network at \(listener.address), over plain HTTP: a listener on the way can "
-                + "read what it shows, and act in place of a browser that is signed in.",
-            hint: "On a network that you do not trust, give --dashboard the port alone, and reach it through: "
-                + "ssh -L \(listener.address.port):127.0.0.1:\(listener.address.port) HOST")
     }
 
     private func answer(_ request: Request, at local: SocketAddress?) async -> Response {

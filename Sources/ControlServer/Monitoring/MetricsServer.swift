@@ -9,24 +9,23 @@ package import SyncAgent
 /// The metrics over TCP, for a Prometheus that knows no Unix sockets. `GET /metrics` is answered, and nothing else: a
 /// program that reaches this port can read figures and names of devices, and change nothing.
 ///
-/// Run it in the agent's service group. It is a convenience: where it cannot listen, the agent goes on, and `status`
-/// says why.
+/// `ConfiguredServers` runs it in a service group of its own.
 package struct MetricsServer: Service {
     private let listener: OptionalListener
     private let channel: MetricsChannel
-    private let onListening: @Sendable (Int) -> Void
+    private let onListening: @Sendable (any Channel) -> Void
 
     /// - Parameters:
     ///   - connectionLimit: one more is told that there are too many.
     ///   - patience: the time from accepting a connection to closing it, whatever was read or written by then.
-    ///   - onListening: called once, with the port.
+    ///   - onListening: called once, with the channel that accepts, when a client can connect.
     package init(
         agent: Agent, address: AgentConfiguration.ListenAddress, eventLoopGroup: any EventLoopGroup, logger: Logger,
         connectionLimit: Int = 16, patience: TimeAmount = .seconds(10),
-        onListening: @escaping @Sendable (Int) -> Void = { _ in }
+        onListening: @escaping @Sendable (any Channel) -> Void = { _ in }
     ) {
         listener = OptionalListener(
-            option: "metrics", agent: agent, address: address, eventLoopGroup: eventLoopGroup, logger: logger)
+            address: address, eventLoopGroup: eventLoopGroup, logger: logger)
         let reader = MetricsReader(agent: agent)
         self.onListening = onListening
         let isLocal = address.isLoopback
@@ -35,9 +34,9 @@ package struct MetricsServer: Service {
         }
     }
 
-    /// Returns after a graceful shutdown.
+    /// Returns after a graceful shutdown. Throws `OptionalListener.Failure` where it cannot listen.
     package func run() async throws {
-        try await listener.run(channel) { [onListening] channel in onListening(channel.localAddress?.port ?? 0) }
+        try await listener.run(channel, onListening: onListening)
     }
 
     /// Returns the answer to a request; its body is not read.

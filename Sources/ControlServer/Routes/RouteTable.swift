@@ -52,8 +52,8 @@ struct Route: Sendable {
 package struct RouteTable: Sendable {
     let routes: [Route]
 
-    /// - Parameter dashboard: the access to the dashboard; nil where the agent has none.
-    package init(agent: Agent, dashboard: DashboardAccess? = nil) {
+    /// - Parameter dashboard: the browsers of the dashboard; nil where the agent serves none just now.
+    package init(agent: Agent, dashboard: @escaping @Sendable () async -> DashboardAccess? = { nil }) {
         routes =
             HealthRoutes(agent: agent).routes + NodeRoutes(agent: agent).routes + PeerRoutes(agent: agent).routes
             + MembershipRoutes(agent: agent).routes + RecoveryRoutes(agent: agent).routes

@@ -5,41 +5,35 @@ import NIOCore
 import ServiceLifecycle
 import SyncAgent
 
-/// A TCP port for the dashboard or the metrics. It is a convenience: where it cannot be opened, the agent goes on, and `status`
-/// says why.
+/// A TCP port for the dashboard or the metrics.
 struct OptionalListener: Sendable {
-    /// The option of `lanyardd` that asks for it, which is also its name: `dashboard` or `metrics`.
-    let option: String
-    let agent: Agent
+    /// The reason why a port cannot be opened.
+    struct Failure: Error, Hashable {
+        let reason: String
+        /// True if a program listens there already.
+        let isInUse: Bool
+
+        init(reason: String, isInUse: Bool) { (self.reason, self.isInUse) = (reason, isInUse) }
+
+        fileprivate init(_ error: any Error) {
+            let code = (error as? IOError)?.errnoCode
+            self.init(
+                reason: code.map { String(cString: strerror($0)) } ?? "the host has no address",
+                isInUse: code == EADDRINUSE)
+        }
+    }
+
     let address: AgentConfiguration.ListenAddress
     let eventLoopGroup: any EventLoopGroup
     let logger: Logger
-
-    /// The code of the warning that the port could not be opened.
-    static func failureCode(of option: String) -> String { "\(option)_unavailable" }
 
     /// Serves connections until a graceful shutdown.
     ///
     /// - Parameter onListening: called once, when a client can connect.
     func run(
         _ channel: some ServerChildChannel, onListening: @escaping @Sendable (any Channel) -> Void
-    ) async throws {
-        do {
-            try await serve(channel, onListening)
-        } catch {
-            logger.warning(
-                "A port cannot be opened.", metadata: ["listen.address": "\(address)", "listen.option": "\(option)"])
-            agent.addStartWarning(
-                .init(
-                    code: Self.failureCode(of: option),
-                    message: "The \(option) cannot listen at \(address): \(Self.reason(error)).",
-                    hint: "Stop the other program, or choose another port with lanyardd --\(option) PORT."))
-            try? await gracefulShutdown()
-        }
-    }
-
-    private static func reason(_ error: any Error) -> String {
-        (error as? IOError).map { String(cString: strerror($0.errnoCode)) } ?? "the host has no address"
+    ) async throws(Failure) {
+        do { try await serve(channel, onListening) } catch { throw Failure(error) }
     }
 
     private func serve(

@@ -56,6 +56,9 @@ extension AgentConfiguration {
         return "\"" + escaped.joined() + "\""
     }
 
+    /// Returns the value of a setting as a person writes it; nil: it is not set.
+    func value(of key: ConfigurationLayer.Key) -> String? { settings.first { $0.key == key }?.value }
+
     /// Returns the settings in which another configuration differs, in the order of `Key`.
     func differences(to other: AgentConfiguration) -> [ConfigurationChange] {
         let before = Dictionary(uniqueKeysWithValues: settings.map { ($0.key, $0.value) })
@@ -70,7 +73,8 @@ extension AgentConfiguration {
     /// - Returns: false for a setting that counts from the next start on; nothing is taken over then.
     mutating func take(_ key: ConfigurationLayer.Key, of other: AgentConfiguration) -> Bool {
         switch key {
-        case .dataDirectory, .socket, .listen, .name, .state, .metrics, .dashboard: return false
+        case .dataDirectory, .socket, .listen, .state: return false
+        case .name: name = other.name
         case .announce: announce = other.announce
         case .mdns: usesMDNS = other.usesMDNS
         case .logLevel: logLevel = other.logLevel
@@ -82,6 +86,8 @@ extension AgentConfiguration {
             guard historyRetention != .forever, other.historyRetention != .forever else { return false }
             historyRetention = other.historyRetention
         case .backupTo, .backupEvery, .backupKeep: backups = other.backups
+        case .metrics: metrics = other.metrics
+        case .dashboard: dashboard = other.dashboard
         }
         return true
     }

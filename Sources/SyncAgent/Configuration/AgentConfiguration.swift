@@ -25,6 +25,10 @@ package struct AgentConfiguration: Sendable, Hashable {
     package var metrics: ListenAddress?
     /// The address of the dashboard; nil: there is none.
     package var dashboard: ListenAddress?
+    /// The file that some of it was read from; nil: there was none.
+    package var file: String?
+    /// The places of such a file, of which the first that is there is read.
+    package var filePlaces: [String] = []
 
     package struct ListenAddress: Sendable, Hashable, CustomStringConvertible {
         package let host: String

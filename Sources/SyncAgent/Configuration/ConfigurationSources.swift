@@ -39,7 +39,16 @@ package struct ConfigurationLayer: Sendable, Hashable {
         }
     }
 
+    /// The line of a file that has a value.
+    package struct Place: Sendable, Hashable {
+        let path: String
+        /// Counted from 1.
+        let line: Int
+    }
+
     package var values: [Key: String] = [:]
+    /// The places of the values that came from a file.
+    fileprivate var places: [Key: Place] = [:]
 
     package init(_ values: [Key: String] = [:]) { self.values = values }
 
@@ -66,13 +75,15 @@ package struct ConfigurationLayer: Sendable, Hashable {
             throw .badLine(path: path, line: error.line, detail: error.detail)
         }
         for setting in file.settings {
-            guard let key = Key(rawValue: setting.key) else { throw .unknownKey(setting.key, path: path) }
+            let place = Place(path: path, line: setting.line)
+            guard let key = Key(rawValue: setting.key) else { throw .unknownKey(setting.key, place) }
+            places[key] = place
             switch setting.value {
             case .flag(let isOn) where key.isSwitch: values[key] = isOn ? "on" : "off"
             case .number(let count) where (key.isNumber || key == .metrics) && count >= 0: values[key] = "\(count)"
             case .text(let text): values[key] = text
-            case .flag(let isOn): throw .badValue(key, value: "\(isOn)", allowed: key.allowedInFile)
-            case .number(let count): throw .badValue(key, value: "\(count)", allowed: key.allowedInFile)
+            case .flag(let isOn): throw .badValue(key, value: "\(isOn)", allowed: key.allowedInFile, place)
+            case .number(let count): throw .badValue(key, value: "\(count)", allowed: key.allowedInFile, place)
             }
         }
     }
@@ -81,18 +92,28 @@ package struct ConfigurationLayer: Sendable, Hashable {
 package enum ConfigurationError: Error, Sendable, Hashable, CustomStringConvertible {
     case unreadableFile(path: String, detail: String)
     case badLine(path: String, line: Int, detail: String)
-    case unknownKey(String, path: String)
-    case badValue(ConfigurationLayer.Key, value: String, allowed: String)
+    case unknownKey(String, ConfigurationLayer.Place)
+    /// A value that is none. It has no place where it was given as a flag or in the environment.
+    case badValue(ConfigurationLayer.Key, value: String, allowed: String, ConfigurationLayer.Place? = nil)
 
     package var description: String {
         switch self {
         case .unreadableFile(let path, let detail): "cannot read \(path): \(detail)"
         case .badLine(let path, let line, let detail): "\(path) line \(line): \(detail)"
-        case .unknownKey(let name, let path):
-            "unknown key \"\(name)\" in \(path); known are: "
+        case .unknownKey(let name, let place):
+            "\(place.path) line \(place.line): unknown key \"\(name)\"; known are: "
                 + ConfigurationLayer.Key.allCases.map(\.rawValue).joined(separator: ", ")
-        case .badValue(let key, let value, let allowed): "\(key.rawValue) is \"\(value)\"; allowed: \(allowed)"
+        case .badValue(let key, let value, let allowed, let place):
+            (place.map { "\($0.path) line \($0.line): " } ?? "")
+                + "\(key.rawValue) is \"\(value)\"; allowed: \(allowed)"
         }
+    }
+
+    /// Returns the same with the place of a value in the layer that gave it.
+    fileprivate func placed(in layers: [ConfigurationLayer]) -> ConfigurationError {
+        guard case .badValue(let key, let value, let allowed, nil) = self else { return self }
+        let giver = layers.first { $0.values[key] != nil }
+        return .badValue(key, value: value, allowed: allowed, giver?.places[key])
     }
 }
 
@@ -101,6 +122,16 @@ extension AgentConfiguration {
     ///   - layers: the strongest first.
     ///   - environment: for the default places only.
     package init(layers: [ConfigurationLayer], environment: [String: String], hostName: String)
+        throws(ConfigurationError)
+    {
+        do throws(ConfigurationError) {
+            try self.init(valuesOf: layers, environment, hostName)
+        } catch {
+            throw error.placed(in: layers)
+        }
+    }
+
+    private init(valuesOf layers: [ConfigurationLayer], _ environment: [String: String], _ hostName: String)
         throws(ConfigurationError)
     {
         func value(_ key: ConfigurationLayer.Key) -> String? {

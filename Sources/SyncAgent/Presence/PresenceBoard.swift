@@ -30,6 +30,8 @@ package final class PresenceBoard: Sendable {
     }
 
     private struct State {
+        /// The name of this device.
+        var name: String
         var sessions: [UInt64: Session] = [:]
         var others: [PresenceRecord] = []
         var names: [DeviceID: String] = [:]
@@ -49,14 +51,13 @@ package final class PresenceBoard: Sendable {
     /// The signal that wakes those who look at a topic.
     package let signal = ChangeSignal()
     private let own: DeviceID
-    private let name: String
     /// Called after a value of this device changed.
     private let ownChanged: @Sendable () -> Void
-    private let state = Mutex(State())
+    private let state: Mutex<State>
 
     init(own: DeviceID, name: String, ownChanged: @escaping @Sendable () -> Void) {
         self.own = own
-        self.name = name
+        state = Mutex(State(name: name))
         self.ownChanged = ownChanged
     }
 
@@ -131,9 +132,15 @@ package final class PresenceBoard: Sendable {
         signal.touch()
     }
 
+    /// Takes another name of this device.
+    func rename(_ name: String) {
+        state.withLock { $0.name = name }
+        signal.touch()
+    }
+
     /// Returns those with a value under a topic, sorted by device and session.
     package func participants(in topic: ExactString) -> [Participant] {
-        let (entries, others, names) = state.withLock { ($0.entries, $0.others, $0.names) }
+        let (name, entries, others, names) = state.withLock { ($0.name, $0.entries, $0.others, $0.names) }
         return (others + [record(entries)]).flatMap { record in
             record.entries.filter { $0.topic == topic }.map { entry in
                 Participant(

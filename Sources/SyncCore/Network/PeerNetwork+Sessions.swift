@@ -24,7 +24,7 @@ extension PeerNetwork {
     private func hello(to device: DeviceID) -> Frame.Hello {
         Frame.Hello(
             protocols: SessionProtocol.versions, features: settings.features,
-            featuresRequired: settings.featuresRequired, name: settings.name, runID: settings.runID,
+            featuresRequired: settings.featuresRequired, name: name, runID: settings.runID,
             sessionNumber: sessionNumber, wallMilliseconds: 0,
             agentVersion: settings.agentVersion, instance: instance, listenPort: listenPort,
             waitingRoomBytes: UInt64(settings.bounds.waitingRoomBytes),
@@ -261,6 +261,14 @@ extension PeerNetwork {
             $0.device == session.device && $0.state == .up && $0.id != session.id
         }
         if wasUp, !isStillConnected { output.emit(.report(.sessionDown(session.device, code: code))) }
+    }
+
+    /// Takes another name of this device. A peer learns it from a `Hello`, and a session has one: all sessions end, and are dialled
+    /// again at once.
+    mutating func handleRenamed(_ name: String, _ output: inout StepOutput) {
+        guard name != self.name else { return }
+        self.name = name
+        for index in sessions.indices where sessions[index].device != settings.own { close(index, .renamed, &output) }
     }
 
     /// Says goodbye on every session.

@@ -5,6 +5,8 @@ import SyncModel
 /// Knows no space: spaces say which devices are members, and hear of sessions that began and ended.
 struct PeerNetwork: Sendable {
     let settings: CoreSettings
+    /// The name of this device, which each `Hello` says.
+    var name: String
     /// Chance for nonces and for the jitter of back-off.
     var random: SplitMix64
     /// The sessions, in the order they opened.
@@ -34,6 +36,7 @@ struct PeerNetwork: Sendable {
 
     init(settings: CoreSettings, blocked: [DeviceID]) {
         self.settings = settings
+        name = settings.configuration.name
         self.blocked = blocked.sorted()
         addressees = settings.configuration.receiptAddressees
         random = SplitMix64(seed: settings.configuration.seed)

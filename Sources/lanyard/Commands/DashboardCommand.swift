@@ -7,7 +7,7 @@ struct Dashboard: AsyncParsableCommand {
     static let configuration = CommandConfiguration(
         abstract: "Open the page about this device in a browser, or print its address.",
         discussion: """
-            The agent serves it if it was started with --dashboard. The address is good for one browser and five minutes; that \
+            The agent serves it at the address that its setting `dashboard` names. The address is good for one browser and five minutes; that \
             browser then stays signed in until it is closed.
             """)
     @OptionGroup var global: GlobalOptions

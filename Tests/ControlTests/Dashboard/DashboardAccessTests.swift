@@ -113,7 +113,7 @@ import Testing
         try await LiveServer.with { server async throws in
             let run = try await CommandRun.lanyard(["dashboard"], socket: server.socketPath)
             #expect(run.exitCode == 3)
-            #expect(run.errors.contains("--dashboard 8384"))
+            #expect(run.errors.contains("Write dashboard = 8384 into lanyardd.toml; then: lanyard reload"))
         }
     }
 }

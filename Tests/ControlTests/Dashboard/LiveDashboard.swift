@@ -38,7 +38,7 @@ struct LiveDashboard: Sendable {
         let server = DashboardServer(
             agent: live.agent, address: address, access: access,
             eventLoopGroup: MultiThreadedEventLoopGroup.singleton, logger: Logger(label: "test"),
-            connectionLimit: connectionLimit, patience: patience, onListening: { isListening.finish() })
+            connectionLimit: connectionLimit, patience: patience, onListening: { _ in isListening.finish() })
         let group = ServiceGroup(services: [server], logger: Logger(label: "test"))
         let ended = Task {
             defer { isListening.finish() }

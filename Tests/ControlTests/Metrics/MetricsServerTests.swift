@@ -20,7 +20,7 @@ import Testing
             let server = MetricsServer(
                 agent: live.agent, address: address, eventLoopGroup: MultiThreadedEventLoopGroup.singleton,
                 logger: Logger(label: "test"), connectionLimit: limit, patience: patience,
-                onListening: { port.yield($0) })
+                onListening: { port.yield($0.localAddress?.port ?? 0) })
             let group = ServiceGroup(services: [server], logger: Logger(label: "test"))
             let ended = Task {
                 defer { port.finish() }
@@ -96,23 +96,6 @@ import Testing
         }
     }
 
-    @Test func `a port that is taken is a warning, and the agent goes on`() async throws {
-        try await withPort { live, port async throws in
-            let address = try #require(AgentConfiguration.ListenAddress(guarded: "\(port)"))
-            let second = MetricsServer(
-                agent: live.agent, address: address, eventLoopGroup: MultiThreadedEventLoopGroup.singleton,
-                logger: Logger(label: "test"))
-            let group = ServiceGroup(services: [second], logger: Logger(label: "test"))
-            let ended = Task { try await group.run() }
-            try await live.until { agent async throws in
-                try await agent.status(space: nil).warnings.contains { $0.code == "metrics_unavailable" }
-            }
-            #expect(try await get(port).contains(#"lanyard_warnings{code="metrics_unavailable"} 1"#))
-            await group.triggerGracefulShutdown()
-            try await ended.value
-        }
-    }
-
     @Test func `a port alone is this device's, and an empty host is none`() {
         typealias Address = AgentConfiguration.ListenAddress
         #expect(Address(guarded: "21819")?.description == "127.0.0.1:21819")
@@ -151,41 +134,5 @@ extension MetricsServerTests {
         #expect(
             error?.description
                 == "metrics is \":21819\"; allowed: PORT for this device alone, HOST:PORT or [IPV6]:PORT")
-    }
-}
-
-/// Bytes over TCP to this device.
-private enum TCPSocket {
-    static func connected(_ port: Int) throws -> CInt {
-        let descriptor = socket(AF_INET, Int32(SOCK_STREAM.rawValue), 0)
-        var address = sockaddr_in()
-        address.sin_family = sa_family_t(AF_INET)
-        address.sin_port = UInt16(port).bigEndian
-        address.sin_addr.s_addr = UInt32(0x7F00_0001).bigEndian
-        let result = withUnsafePointer(to: &address) { pointer in
-            pointer.withMemoryRebound(to: sockaddr.self, capacity: 1) {
-                connect(descriptor, $0, socklen_t(MemoryLayout<sockaddr_in>.size))
-            }
-        }
-        guard result == 0 else { throw POSIXError(POSIXErrorCode(rawValue: errno) ?? .EIO) }
-        return descriptor
-    }
-
-    /// Sends `request` and reads until the server closes.
-    static func exchange(_ port: Int, _ request: String) async throws -> String {
-        try await withCheckedThrowingContinuation { continuation in
-            Thread.detachNewThread { continuation.resume(with: Result { try blockingExchange(port, request) }) }
-        }
-    }
-
-    private static func blockingExchange(_ port: Int, _ request: String) throws -> String {
-        let descriptor = try connected(port)
-        defer { close(descriptor) }
-        let bytes = Array(request.utf8)
-        _ = bytes.withUnsafeBytes { send(descriptor, $0.baseAddress, $0.count, Int32(MSG_NOSIGNAL)) }
-        var answer: [UInt8] = []
-        var block = [UInt8](repeating: 0, count: 65_536)
-        while case let count = read(descriptor, &block, block.count), count > 0 { answer += block[..<count] }
-        return String(decoding: answer, as: UTF8.self)
     }
 }

@@ -14,7 +14,12 @@ final class LiveAgent: Sendable {
     let directory: String
     private let isStopped = Mutex(false)
 
-    private init(named name: String, in directory: String, file: String?) async throws {
+    /// The place of the configuration file where a test has none.
+    static let noFile = "/nowhere/lanyardd.toml"
+
+    private init(
+        named name: String, in directory: String, file: String?, hasRead: @escaping @Sendable () -> Void
+    ) async throws {
         let given: [ConfigurationLayer.Key: String] = [.dataDirectory: directory, .listen: "127.0.0.1:0"]
         let usual: [ConfigurationLayer.Key: String] = [.mdns: "off", .name: name, .logLevel: "notice"]
         let read = { @Sendable () throws(ConfigurationError) -> AgentConfiguration in
@@ -22,7 +27,10 @@ final class LiveAgent: Sendable {
                 ConfigurationLayer(given), try file.map(ConfigurationLayer.init(file:)) ?? ConfigurationLayer(),
                 ConfigurationLayer(usual),
             ]
-            return try AgentConfiguration(layers: layers, environment: [:], hostName: name)
+            var configuration = try AgentConfiguration(layers: layers, environment: [:], hostName: name)
+            (configuration.file, configuration.filePlaces) = (file, [file ?? Self.noFile])
+            hasRead()
+            return configuration
         }
         let configuration = try read()
         self.directory = directory
@@ -36,14 +44,15 @@ final class LiveAgent: Sendable {
     /// - Parameters:
     ///   - directory: the data directory; nil: a fresh one that is gone afterwards.
     ///   - file: the configuration file; nil: there is none.
+    ///   - hasRead: called at each reading of the configuration, on a thread that may wait, before anything comes of it.
     static func with<Value: Sendable>(
         named name: String = "desk", in directory: String? = nil, file: String? = nil,
-        _ body: (LiveAgent) async throws -> Value
+        hasRead: @escaping @Sendable () -> Void = {}, _ body: (LiveAgent) async throws -> Value
     ) async throws -> Value {
         try await AgentTurns.with {
             let temporary = try TemporaryDirectory()
             let live = try await LiveAgent(
-                named: name, in: directory ?? temporary.path + "/data", file: file)
+                named: name, in: directory ?? temporary.path + "/data", file: file, hasRead: hasRead)
             let result: Result<Value, any Error>
             do { result = .success(try await body(live)) } catch { result = .failure(error) }
             await live.stop()

@@ -11,6 +11,8 @@ struct LiveServer: Sendable {
     /// The directory of the socket; the agent's data is in another one.
     let directory: String
     let client: LanyardClient
+    /// The dashboard and the metrics over TCP, where the configuration has them.
+    let servers: ConfiguredServers
     private let shutDown: @Sendable () -> Void
     private let ended: Task<Void, any Error>
 
@@ -24,8 +26,10 @@ struct LiveServer: Sendable {
 
     /// Runs an agent and its server for as long as `body`; the server ends before the agent.
     ///
-    /// - Parameter place: the directory for the data and the socket, which may be those of an earlier run; nil: fresh ones that are
-    ///   gone afterwards.
+    /// - Parameters:
+    ///   - dashboard: the browsers of a dashboard elsewhere; nil: those of the one that the configuration has.
+    ///   - place: the directory for the data and the socket, which may be those of an earlier run; nil: fresh ones that are
+    ///     gone afterwards.
     static func with<Value: Sendable>(
         named name: String = "desk", audience: ControlSocket.Audience = .owner, connectionLimit: Int? = nil,
         dashboard: DashboardAccess? = nil, in place: String? = nil, file: String? = nil,
@@ -35,11 +39,15 @@ struct LiveServer: Sendable {
             let temporary = try TemporaryDirectory()
             let path = "\(place ?? temporary.path)/control.sock"
             let (listening, isListening) = AsyncStream<Void>.makeStream()
+            let servers = ConfiguredServers(
+                agent: live.agent, eventLoopGroup: MultiThreadedEventLoopGroup.singleton, logger: Logger(label: "test"))
             let server = ControlServer(
                 agent: live.agent, socket: ControlSocket(path: path, audience: audience),
                 eventLoopGroup: MultiThreadedEventLoopGroup.singleton, logger: Logger(label: "test"),
-                connectionLimit: connectionLimit, dashboard: dashboard, onListening: { isListening.finish() })
-            let group = ServiceGroup(services: [server], logger: Logger(label: "test"))
+                connectionLimit: connectionLimit,
+                dashboard: { if let dashboard { dashboard } else { await servers.dashboard } },
+                onListening: { isListening.finish() })
+            let group = ServiceGroup(services: [server, servers], logger: Logger(label: "test"))
             let ended = Task {
                 defer { isListening.finish() }
                 try await group.run()
@@ -47,7 +55,7 @@ struct LiveServer: Sendable {
             for await _ in listening {}
             let running = LiveServer(
                 live: live, directory: place ?? temporary.path, client: LanyardClient(socketPath: path),
-                shutDown: { Task { await group.triggerGracefulShutdown() } }, ended: ended)
+                servers: servers, shutDown: { Task { await group.triggerGracefulShutdown() } }, ended: ended)
             let result: Result<Value, any Error>
             do { result = .success(try await body(running)) } catch { result = .failure(error) }
             try await running.stop()

@@ -40,6 +40,7 @@ extension TranscriptNames {
         case .closed(_, let code): "connection with \(peer) closed: \(code)"
         case .askForBulk(let device): "bytes wanted from \(name(device))"
         case .pingAsked(let device): "ping of \(name(device)) asked"
+        case .renamed(let name): "renamed \(name)"
         case .presenceChanged(let signed): "presence changed to \(text(signed.record))"
         case .written, .deadlinePassed: nil
         }

@@ -13,29 +13,80 @@ extension RigSuites {
             try node.decode(Discovery.self, try node.lanyard("status", "--json").output).discovery.state
         }
 
+        /// The place of a configuration file.
+        private func file(on node: Node) throws -> String {
+            "\(try node.run(["sh", "-c", "printf %s \"$HOME\""]).output)/reload.toml"
+        }
+
+        private func write(_ text: String, to file: String, on node: Node) throws {
+            try node.shell("printf '%s\\n' '\(text)' >'\(file)'")
+        }
+
+        /// Signals the agent of this node only: others run beside it.
+        private func hangUp(_ node: Node) throws {
+            try node.shell(
+                "for p in $(pidof lanyardd); do grep -qa \"$LANYARD_DATA_DIR\" /proc/$p/cmdline && kill -HUP $p; "
+                    + "done; true")
+        }
+
+        @Test func `a page and metrics open, move and close as the file says`() throws {
+            try StoryRig.tell { rig in
+                let one = rig.node(1)
+                let file = try file(on: one)
+                /// The status of an answer of this port; 000 where nobody listens.
+                func status(_ port: Int, _ path: String) throws -> String {
+                    let address = "http://127.0.0.1:\(port)\(path)"
+                    return try one.run(
+                        ["curl", "-s", "-m", "5", "-o", "/dev/null", "-w", "%{http_code}", address]
+                    ).output
+                }
+                func page() throws -> String { try one.run(["lanyard", "dashboard", "--print"]).output }
+                try write("metrics = 8398", to: file, on: one)
+                try rig.options(["--config", file], on: [1]) {
+                    try eventually(within: .seconds(20), "metrics are served") {
+                        try status(8398, "/metrics") == "200"
+                    }
+                    // The page takes the port that the metrics leave.
+                    try write("metrics = 8397\ndashboard = 8398", to: file, on: one)
+                    try hangUp(one)
+                    try eventually(within: .seconds(20), "SIGHUP moves the metrics and opens the page") {
+                        try status(8397, "/metrics") == "200" && page().hasPrefix("http://127.0.0.1:8398/?token=")
+                    }
+                    #expect(try status(8398, "/") == "401" && status(8398, "/metrics") == "404")
+                    try write("metrics = 8397\ndashboard = 8397", to: file, on: one)
+                    let refused = try one.run(["lanyard", "reload"])
+                    #expect(refused.status == 1, "\(refused.output)")
+                    let said = refused.errors.split(whereSeparator: \.isWhitespace).joined(separator: " ")
+                    #expect(said.contains("The dashboard cannot listen at 127.0.0.1:8397"), "\(said)")
+                    #expect(said.hasSuffix("then: lanyard reload"), "\(said)")
+                    #expect(try page().hasPrefix("http://127.0.0.1:8398/?token="), "the one before goes on")
+                    try write("mdns = true", to: file, on: one)
+                    let off = try one.lanyard("reload").output
+                    #expect(off.contains("dashboard is not set any more; it was 127.0.0.1:8398."), "\(off)")
+                    #expect(try status(8397, "/metrics") == "000" && status(8398, "/") == "000")
+                    #expect(try page().isEmpty)
+                    try one.shell("rm '\(file)'")
+                }
+                try rig.inStep()
+            }
+        }
+
         @Test func `SIGHUP and reload take over settings, also discovery, and sessions stay`() throws {
             try StoryRig.tell { rig in
                 let one = rig.node(1)
-                let home = try one.run(["sh", "-c", "printf %s \"$HOME\""]).output
-                let file = "\(home)/reload.toml"
-                func write(_ text: String) throws { try one.shell("printf '%s\\n' '\(text)' >'\(file)'") }
-                /// Of this node only: others run beside it.
-                func hangUp() throws {
-                    try one.shell(
-                        "for p in $(pidof lanyardd); do grep -qa \"$LANYARD_DATA_DIR\" /proc/$p/cmdline && kill -HUP $p; "
-                            + "done; true")
-                }
+                let file = try file(on: one)
+                func write(_ text: String) throws { try self.write(text, to: file, on: one) }
                 func configuration() throws -> String { try one.lanyard("status", "--configuration").output }
                 try write(#"upload-limit = "1M""#)
                 try rig.options(["--config", file], on: [1]) {
                     try rig.waitUntilAllConnected()
                     try write(#"upload-limit = "2M""#)
-                    try hangUp()
+                    try hangUp(one)
                     try eventually(within: .seconds(20), "SIGHUP takes the limit over") {
                         try configuration().contains(#"upload-limit = "2M""#)
                     }
                     try write("upload-limit = fast")
-                    try hangUp()
+                    try hangUp(one)
                     try eventually(within: .seconds(20), "the log says why the file is not taken over") {
                         try one.lanyard("logs").output.contains("The configuration cannot be read again.")
                     }
