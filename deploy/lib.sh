@@ -84,6 +84,16 @@ install_packages() {
     rm -f "$log"
 }
 
+# section FILE NAME: its place in the file and its length, in bytes.
+section() {
+    readelf -SW "$1" | NAME=$2 perl -ne \
+        'print hex $1, " ", hex $2, "\n" if /\s\Q$ENV{NAME}\E\s+\S+\s+[0-9a-f]+\s+([0-9a-f]+)\s+([0-9a-f]+)/' |
+        grep . || die "$1 has no section $2: build with a toolchain from https://www.swift.org and run this again"
+}
+
+# overwrite FILE PLACE: with standard input.
+overwrite() { dd of="$1" bs=1 seek="$2" conv=notrunc status=none; }
+
 # make_debian ARCHIVE [PACKAGE…]: a bare Debian with these packages as an archive of files, kept for the next time. Needs
 # mmdebstrap, and root.
 make_debian() {
