@@ -25,7 +25,7 @@ final class DiscoveryKeyDriver {
     private var isReading = false
     private var asksAgain = false
     private var next: Scheduled<Void>?
-    /// What is out, and since when no key is made for it.
+    /// The exclusions for which there is no key, and since when.
     private var stale: (exclusions: DiscoveryKey.Exclusions, since: NIODeadline)?
     /// The looks, and the keys that were made, in vain for these exclusions.
     private var (looks, tries): (Int64, Int64) = (0, 0)
@@ -141,8 +141,8 @@ final class DiscoveryKeyDriver {
         make(stale.exclusions)
     }
 
-    /// True if the device revoked one of those that are out, or has waited. Whoever takes the key has to hold before it what keeps
-    /// each of them out: a statement of the recovery key may have come apart from its history.
+    /// True if the device revoked one of those that are out, or has waited. A member that takes the key has to hold before it what
+    /// keeps each of them out: a statement of the recovery key may have come apart from its history.
     private func isDue(_ waited: TimeAmount) -> Bool {
         let (core, revocations) = (loop.core, barred.map { loop.core.cuts.standingRevocations(of: $0).map(\.dot) })
         let isHeld = revocations.allSatisfy { dots in

@@ -15,7 +15,7 @@ package struct WayProbe: Sendable, Hashable {
 
 /// Measures the ways to members without a session. Confined to the event loop.
 ///
-/// Bounds: one dial at a time to each member, whoever asks; `maximumAddresses` addresses, one after the other. The addresses are
+/// Bounds: one dial at a time to each member, however many ask; `maximumAddresses` addresses, one after the other. The addresses are
 /// those at which this agent dials the member anyway: no question brings one.
 final class WayProbes {
     static let maximumAddresses = 3

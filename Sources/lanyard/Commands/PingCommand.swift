@@ -241,7 +241,7 @@ private struct PingAnswer: Encodable {
     let answered: Int
     let rttMilliseconds: Double?
     let durableMilliseconds: Double?
-    /// Of TCP connections, while there was no session.
+    /// The mean of TCP connections, while there was no session.
     let tcpMilliseconds: Double?
     let tcpFailure: String?
     let rtt: PingFigures.Range?

@@ -37,6 +37,8 @@ struct ChildProcess: Sendable {
         for (number, handle) in [input, output, errors].enumerated() {
             posix_spawn_file_actions_adddup2(&actions, handle.fileDescriptor, Int32(number))
         }
+        // Sockets of this process's agents are not closed by exec: their ports would stay taken while the program runs.
+        posix_spawn_file_actions_addclosefrom_np(&actions, 3)
         // Threads of this process block signals, and the tests ignore SIGPIPE.
         var (none, all) = (sigset_t(), sigset_t())
         sigemptyset(&none)
