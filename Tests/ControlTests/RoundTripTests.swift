@@ -75,7 +75,7 @@ import Testing
                 #expect(run.exitCode == 1)
                 let sentence = "kitchen has no session with attic; from there, a TCP connection to 127.0.0.1:"
                 #expect(run.errors.contains(sentence) && run.errors.contains("lanyard why attic"), "\(run.errors)")
-                // Attic has blocked kitchen: it does not dial it, whoever asks.
+                // Attic has blocked kitchen: it does not dial it, whichever device asks.
                 let blocked = try await server.client.roundTrip(
                     to: "kitchen", from: "attic", timeoutMilliseconds: 30_000)
                 #expect(!blocked.connected && blocked.address == nil && blocked.tcpMilliseconds == nil)

@@ -80,7 +80,7 @@ import Testing
 
             let fresh = try await desk.signIn(host: 2)
             #expect(try await desk.get("/", of: .dashboard, host: 2, "Cookie: \(fresh)\r\n").hasPrefix("HTTP/1.1 200"))
-            // A browser of the old address is not signed in at the new one; nor is a name of somebody else.
+            // A browser of the old address is not signed in at the new one; nor is another name taken.
             #expect(try await desk.get("/", of: .dashboard, host: 2, "Cookie: \(cookie)\r\n").hasPrefix("HTTP/1.1 401"))
             let others = try await desk.get("/", of: .dashboard, host: 2, named: "evil.example", "Cookie: \(fresh)\r\n")
             #expect(others.hasPrefix("HTTP/1.1 421"))

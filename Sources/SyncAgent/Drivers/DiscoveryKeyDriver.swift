@@ -19,7 +19,7 @@ final class DiscoveryKeyDriver {
     private(set) var keys = DiscoveryKeys(own: [], made: [], exclusions: nil)
     /// Called after the keys changed.
     var changed: () -> Void = {}
-    /// Those in the objects of members, as they were read or written last.
+    /// The keys in the objects of members, as they were read last.
     private var kept: [DeviceID: DiscoveryKey.Kept] = [:]
     private var hasRead = false
     private var isReading = false

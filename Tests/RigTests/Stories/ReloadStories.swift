@@ -33,7 +33,7 @@ extension RigSuites {
             try StoryRig.tell { rig in
                 let one = rig.node(1)
                 let file = try file(on: one)
-                /// The status of an answer of this port; 000 where nobody listens.
+                /// The status of an answer of this port; 000 where no program listens.
                 func status(_ port: Int, _ path: String) throws -> String {
                     let address = "http://127.0.0.1:\(port)\(path)"
                     return try one.run(
