@@ -122,8 +122,12 @@ extension RigSuites {
         private func type(_ command: String, on node: Node, in folder: URL) throws {
             let follows = command.hasSuffix("--follow")
             var lines = ["set -e", "cd \(folder.path)", "export HOME=\(folder.path)"]
-            lines.append(follows ? "timeout 2 \(command)" : command)
-            if command.hasSuffix(" &") { lines.append("echo $! > stays") }
+            if command.hasSuffix(" &") {
+                // With no pipe of ours, at whose end it would be waited for.
+                lines += ["\(command.dropLast(2)) > stays.log 2>&1 < /dev/null &", "echo $! > stays"]
+            } else {
+                lines.append(follows ? "timeout 2 \(command)" : command)
+            }
             let outcome = try node.run(["sh", "-c", lines.joined(separator: "\n")])
             // A reader who follows is stopped.
             #expect(
