@@ -7,6 +7,12 @@ import Foundation
 struct ChildProcess: Sendable {
     private let identifier: pid_t
 
+    /// posix_spawn_file_actions_addclosefrom_np(3), which is not in the headers that Swift imports.
+    private static let closeFrom = dlsym(nil, "posix_spawn_file_actions_addclosefrom_np").map {
+        unsafeBitCast(
+            $0, to: (@convention(c) (UnsafeMutablePointer<posix_spawn_file_actions_t>, CInt) -> CInt).self)
+    }
+
     /// Held while a pipe is made, and while a program starts: in between a pipe would be inherited.
     private static let lock = NSLock()
 
@@ -38,7 +44,7 @@ struct ChildProcess: Sendable {
             posix_spawn_file_actions_adddup2(&actions, handle.fileDescriptor, Int32(number))
         }
         // Sockets of this process's agents are not closed by exec: their ports would stay taken while the program runs.
-        posix_spawn_file_actions_addclosefrom_np(&actions, 3)
+        guard let closeFrom = Self.closeFrom, closeFrom(&actions, 3) == 0 else { throw POSIXError(.ENOSYS) }
         // Threads of this process block signals, and the tests ignore SIGPIPE.
         var (none, all) = (sigset_t(), sigset_t())
         sigemptyset(&none)
