@@ -35,6 +35,19 @@ struct RenameTests {
         #expect(talk.core.peers(at: talk.now).first { $0.device == Conversation.devices[1].id }?.connection == again)
     }
 
+    @Test func `a peer keeps the name that it said last when its session ends`() {
+        var talk = Conversation()
+        let id = talk.open(1)
+        let peer = Conversation.devices[1].id
+        var hello = Conversation.hello()
+        hello.name = "kitchen"
+        talk.hear(.received(id, .hello(hello), bytes: 60))
+        talk.hear(.closed(id, code: "closed"))
+        let view = talk.core.peers(at: talk.now).first { $0.device == peer }
+        #expect(view?.state != .connected && view?.name == "kitchen" && talk.core.name(of: peer) == "kitchen")
+        #expect(talk.core.standings.first { $0.device == peer }?.name == "kitchen")
+    }
+
     @Test func `the name that it has already ends no session`() {
         var talk = Conversation()
         let id = talk.accept(1)

@@ -96,9 +96,11 @@ extension Agent {
         }
         var failure: PingResponse.Failure?
         if let code = view.lastFailure, let time = time(view.lastFailureAt) { failure = .init(code: code, time: time) }
+        // No address is dialled then.
+        let isOut = view.isBlocked || now.cuts.isBarred(device)
         return PingResponse(
             id: "\(device)", name: now.name(of: device), connected: view.state == .connected,
             address: view.endpoint.map(Self.text), via: view.via.flatMap(Peer.Via.init(rawValue:)), lastError: failure,
-            nextAttempt: time(view.nextAttemptAt))
+            nextAttempt: isOut ? nil : time(view.nextAttemptAt))
     }
 }

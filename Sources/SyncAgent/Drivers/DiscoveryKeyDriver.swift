@@ -9,9 +9,11 @@ import SyncStore
 final class DiscoveryKeyDriver {
     /// The time after which an admin makes a key that revoked none of the devices that are out: those that did may be gone.
     private static let patience = TimeAmount.seconds(30)
-    /// The least time between two looks while there is reason for one, and between two keys. It doubles each time that nothing
-    /// came of it, up to three quarters of an hour.
+    /// The least time between two keys, and between two looks at what a key may have come with. While nothing comes of it, the time
+    /// grows up to three quarters of an hour.
     private static let pause = TimeAmount.seconds(10)
+    /// The same between two looks while there is no key for these exclusions: one is on its way.
+    private static let stalePause = TimeAmount.seconds(1)
     private static let mostDoublings: Int64 = 8
 
     private unowned let loop: AgentLoop
@@ -24,11 +26,11 @@ final class DiscoveryKeyDriver {
     private var hasRead = false
     private var isReading = false
     private var asksAgain = false
-    private var next: Scheduled<Void>?
+    private var next: (look: Scheduled<Void>, at: NIODeadline)?
     /// The exclusions for which there is no key, and since when.
     private var stale: (exclusions: DiscoveryKey.Exclusions, since: NIODeadline)?
-    /// The looks, and the keys that were made, in vain for these exclusions.
-    private var (looks, tries): (Int64, Int64) = (0, 0)
+    /// The keys that were made in vain for these exclusions.
+    private var tries: Int64 = 0
     private var triedAt: NIODeadline?
     private var isWriting = false
     private var isStopped = false
@@ -40,7 +42,7 @@ final class DiscoveryKeyDriver {
 
     func stop() {
         isStopped = true
-        next?.cancel()
+        next?.look.cancel()
     }
 
     /// The key to announce with; nil before it is known.
@@ -48,7 +50,7 @@ final class DiscoveryKeyDriver {
 
     /// Handles a change of objects: a key may have come.
     func objectsChanged() {
-        if !loop.core.cuts.trust.isEmpty { lookLater(Self.pause) }
+        if !loop.core.cuts.trust.isEmpty { lookLater(stale == nil ? Self.pause : Self.stalePause) }
     }
 
     /// Handles a change of members, or of what is known of them, and the end of a day.
@@ -66,12 +68,15 @@ final class DiscoveryKeyDriver {
     }
 
     private func lookLater(_ pause: TimeAmount) {
-        guard !isStopped, next == nil else { return }
+        let at = NIODeadline.now() + pause
+        guard !isStopped, next.map({ at < $0.at }) ?? true else { return }
+        next?.look.cancel()
         let driver = NIOLoopBound(self, eventLoop: loop.eventLoop)
-        next = loop.eventLoop.scheduleTask(in: pause) {
+        let look = loop.eventLoop.scheduleTask(deadline: at) {
             driver.value.next = nil
             driver.value.look()
         }
+        next = (look, at)
     }
 
     private func take(_ result: Result<[DeviceID: DiscoveryKey.Kept], any Error>) {
@@ -115,7 +120,7 @@ final class DiscoveryKeyDriver {
             stale = nil
         } else if let exclusions, stale?.exclusions != exclusions {
             stale = (exclusions, .now())
-            (looks, tries) = (0, 0)
+            tries = 0
         }
         guard new != keys || isNews else { return }
         keys = new
@@ -132,9 +137,9 @@ final class DiscoveryKeyDriver {
         let now = NIODeadline.now()
         let isEarly = triedAt.map { now - $0 < Self.pause(after: tries) } ?? false
         guard !isEarly, isDue(now - stale.since) else {
-            lookLater(Self.pause(after: looks))
-            looks += 1
-            return
+            // In longer and longer steps: half of the time that it has lasted.
+            let half = TimeAmount.nanoseconds((now - stale.since).nanoseconds / 2)
+            return lookLater(min(max(Self.pause, half), Self.pause(after: Self.mostDoublings)))
         }
         triedAt = now
         tries += 1

@@ -121,7 +121,7 @@ extension PeerNetwork {
         sessions[index].knowsBulk = features & SessionProtocol.bulk != 0
         sessions[index].runID = hello.runID
         sessions[index].sessionNumber = hello.sessionNumber
-        sessions[index].peerName = hello.name
+        heardNames[device] = hello.name
         sessions[index].peerVersion = hello.agentVersion
         sessions[index].peerInstance = hello.instance
         sessions[index].listenPort = hello.listenPort

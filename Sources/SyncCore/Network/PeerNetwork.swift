@@ -23,6 +23,8 @@ struct PeerNetwork: Sendable {
 
     /// The members of the spaces, sorted by device.
     private(set) var members: [NetworkMember] = []
+    /// The name that each member gave itself last, since the start. A session that ends leaves it.
+    var heardNames: [DeviceID: String] = [:]
     /// The recovery key's statements, for the beginning of each session.
     private(set) var statements: [PlacedStatement] = []
     /// Statements that peers sent since the space last took them.

@@ -19,7 +19,6 @@ struct PeerSession: Sendable {
     /// The run ID of the peer's Hello; 0 before.
     var runID: UInt64 = 0
     var sessionNumber: UInt64 = 0
-    var peerName = ""
     var peerVersion = ""
     /// The port where the peer listens, by its Hello; 0 before.
     var listenPort: UInt16 = 0

@@ -40,11 +40,10 @@ extension AgentCore {
     package var standings: [MemberStanding] {
         let network = step.network
         return home.standings.filter { network.isTrusted($0.device) }.map { standing in
-            let session = network.upConnections.compactMap { network.session($0) }
-                .last { $0.device == standing.device }
+            let name = network.heardNames[standing.device] ?? standing.name
             return MemberStanding(
-                device: standing.device, name: session?.peerName ?? standing.name, isConnected: standing.isConnected,
-                known: standing.known, state: standing.state)
+                device: standing.device, name: name, isConnected: standing.isConnected, known: standing.known,
+                state: standing.state)
         }
     }
 }

@@ -59,10 +59,9 @@ extension AgentCore {
         return members + network.unnamedViews
     }
 
-    /// Returns the name that a member gave itself: on its session if it has one, else when it was admitted. Nil if there is none.
+    /// Returns the name that a member gave itself: on its newest session, else when it was admitted. Nil if there is none.
     package func name(of device: DeviceID) -> String? {
-        let session = step.network.sessions.first { $0.device == device && $0.state == .up }
-        let name = session?.peerName ?? home.membership[device]?.fact.name ?? ""
+        let name = step.network.heardNames[device] ?? home.membership[device]?.fact.name ?? ""
         return name.isEmpty ? nil : name
     }
 
@@ -96,7 +95,7 @@ extension PeerNetwork {
             ? .connected
             : isDialling ? .connecting : targets.contains { !$0.instances.isEmpty } ? .discovered : .offline
         return PeerView(
-            device: device, name: session.map(\.peerName) ?? name, state: state,
+            device: device, name: heardNames[device] ?? name, state: state,
             endpoint: session?.address ?? target?.endpoint, via: via(of: targets), roundTrip: session?.roundTrip,
             connection: session?.id, weLack: nil, theyLack: nil, operationsPerSecond: 0,
             agentVersion: session?.peerVersion ?? "", lastFailure: failure?.lastFailure,

@@ -6,7 +6,8 @@ struct DeviceIdentifier: AsyncParsableCommand {
     static let configuration = CommandConfiguration(
         commandName: "id",
         abstract: "Print the full id of this device, for scripts and to compare it with what another screen shows.",
-        discussion: "The id alone lets no device in. A ticket does (lanyard invite), or codes on both screens (lanyard pair).")
+        discussion: "The id lets no device in. A ticket does (lanyard invite), or codes on both screens (lanyard pair)."
+    )
     @Flag(name: .customLong("qr"), help: "Also draw the id as a QR code, for a device with a camera.")
     var isDrawn = false
     @OptionGroup var global: GlobalOptions
