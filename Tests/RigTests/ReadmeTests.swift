@@ -77,7 +77,7 @@ extension RigSuites {
         }
 
         /// Types the commands of blocks in their order, each on the device that the remark above it names. One with `&` at its end
-        /// runs on, on the second.
+        /// runs on until all is checked.
         /// - Parameters:
         ///   - object: has the attachment that is meant by `7QXP`.
         ///   - two: the device that is meant by `DEVICE`.
@@ -91,8 +91,7 @@ extension RigSuites {
                 at: folder.appending(path: "Downloads"), withIntermediateDirectories: true)
             try Data("a receipt".utf8).write(to: folder.appending(path: "receipt.jpg"))
             try Data("a state".utf8).write(to: folder.appending(path: "state.bin"))
-            // What was left running, from its file there.
-            defer { _ = try? two.run(["sh", "-c", "cd \(folder.path) && kill $(cat stays)"]) }
+            var running: [Terminal] = []
             var (isSecond, hasJoined) = (false, false)
             for line in lines {
                 if line.hasPrefix("# ") { isSecond = line.contains("On the second") }
@@ -108,9 +107,23 @@ extension RigSuites {
                 if command.contains("7QXP") {
                     command = command.replacingOccurrences(of: "7QXP", with: try attachment(of: object, on: one))
                 }
-                try type(command, on: isSecond ? two : one, in: folder)
+                let node = isSecond ? two : one
+                if command.hasSuffix(" &") {
+                    let script = Self.script("exec \(command.dropLast(2))", in: folder)
+                    running.append(try Terminal(node, ["sh", "-c", script]))
+                } else {
+                    try type(command, on: node, in: folder)
+                }
             }
             try check(folder)
+            for terminal in running {
+                terminal.interrupt()
+                #expect(try terminal.end(within: .seconds(10)).status == 0, "\(terminal.errors)")
+            }
+        }
+
+        private static func script(_ command: String, in folder: URL) -> String {
+            "cd \(folder.path) && export HOME=\(folder.path) && \(command)"
         }
 
         private func attachment(of object: String, on node: Node) throws -> String {
@@ -121,14 +134,9 @@ extension RigSuites {
 
         private func type(_ command: String, on node: Node, in folder: URL) throws {
             let follows = command.hasSuffix("--follow")
-            var lines = ["set -e", "cd \(folder.path)", "export HOME=\(folder.path)"]
-            if command.hasSuffix(" &") {
-                // With no pipe of ours, at whose end it would be waited for.
-                lines += ["\(command.dropLast(2)) > stays.log 2>&1 < /dev/null &", "echo $! > stays"]
-            } else {
-                lines.append(follows ? "timeout 2 \(command)" : command)
-            }
-            let outcome = try node.run(["sh", "-c", lines.joined(separator: "\n")])
+            let outcome = try node.run([
+                "sh", "-c", Self.script("\(follows ? "timeout 2 " : "")\(command)", in: folder),
+            ])
             // A reader who follows is stopped.
             #expect(
                 outcome.status == (follows ? 124 : 0), "\(command) on \(node.name): \(outcome.errors)\(outcome.output)")
