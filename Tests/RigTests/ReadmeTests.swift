@@ -92,7 +92,7 @@ extension RigSuites {
             try Data("a receipt".utf8).write(to: folder.appending(path: "receipt.jpg"))
             try Data("a state".utf8).write(to: folder.appending(path: "state.bin"))
             var running: [Terminal] = []
-            var (isSecond, hasJoined) = (false, false)
+            var (isSecond, hasJoined, isOut) = (false, false, false)
             for line in lines {
                 if line.hasPrefix("# ") { isSecond = line.contains("On the second") }
                 // printf makes the files that commands read.
@@ -101,12 +101,14 @@ extension RigSuites {
                 if command.contains("TICKET") {
                     command = command.replacingOccurrences(of: "TICKET", with: try one.ticket())
                     hasJoined = true
-                } else if hasJoined {
+                } else if hasJoined, !isOut {
                     try one.rig.waitUntilAgree([one.number, two.number], within: .seconds(10))
                 }
                 if command.contains("7QXP") {
                     command = command.replacingOccurrences(of: "7QXP", with: try attachment(of: object, on: one))
                 }
+                // What is written without the second device, until the next command lets it in again.
+                isOut = command.contains("devices revoke")
                 let node = isSecond ? two : one
                 if command.hasSuffix(" &") {
                     let script = Self.script("exec \(command.dropLast(2))", in: folder)
