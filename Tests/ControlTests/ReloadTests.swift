@@ -200,7 +200,9 @@ import Testing
             }
             try await LiveAgent.with(named: "loft") { later async throws in
                 try await live.pair(with: later)
-                #expect(try await later.agent.devices(space: "home").contains { $0.name == "kitchen" })
+                try await later.until { agent async throws in
+                    try await agent.devices(space: "home").contains { $0.name == "kitchen" }
+                }
             }
         }
     }
