@@ -147,6 +147,8 @@ import Testing
                 #expect(try await request("PUT", "/v1/spaces/home", body: bad).code == "invalid_argument")
             }
             #expect(try await request("GET", "/v1/spaces/other").code == "unknown_space")
+            // The agent sweeps at its start, on another thread; what comes after this is left for the next sweep.
+            _ = try await live.agent.compact()
             // Left over from a run that crashed.
             let stray = live.directory + "/blobs/1-1.adding"
             #expect(FileManager.default.createFile(atPath: stray, contents: Data(count: 5_000)))

@@ -7,7 +7,7 @@ import SyncAgent
 import Testing
 
 /// The level of the log of a running agent. The agents of these tests are configured to log from `notice` on.
-@Suite(.timeLimit(.minutes(2))) struct LogLevelTests {
+@Suite(.timeLimit(.minutes(5))) struct LogLevelTests {
     private func lines(of live: LiveAgent) -> [String] { live.agent.log.recentLines(limit: 10_000) }
 
     /// The places of the lines that say that the level changed, and to which.
@@ -22,7 +22,7 @@ import Testing
 
     @Test func `a level counts for its time, and the log shows where its lines begin and end`() async throws {
         try await LiveAgent.with { live async throws in
-            let set = try await live.agent.setLogLevel(LogLevelRequest(level: "debug", forMilliseconds: 1_000))
+            let set = try await live.agent.setLogLevel(LogLevelRequest(level: "debug", forMilliseconds: 5_000))
             #expect(set.level == "debug" && set.configured == "notice" && set.until != nil)
             try await live.put("note/secret", #"{"a":"hidden"}"#)
             try await live.until { agent async throws in try await agent.status(space: nil).logLevel?.until == nil }
@@ -132,7 +132,7 @@ import Testing
     @Test func `a level for one component leaves the others alone, and ends by itself`() async throws {
         try await LiveAgent.with { live async throws in
             let set = try await live.agent.setLogLevel(
-                LogLevelRequest(level: "debug", forMilliseconds: 1_000, component: "store"))
+                LogLevelRequest(level: "debug", forMilliseconds: 5_000, component: "store"))
             #expect(set.level == "notice" && set.until == nil)
             #expect(set.components?.map(\.component) == ["store"] && set.components?.first?.level == "debug")
             try await live.put("note/1", #"{"a":1}"#)

@@ -15,9 +15,9 @@ import lanyard
         Timestamp(millisecondsSinceEpoch: Int64(Date().timeIntervalSince1970 * 1_000))
     }
 
-    /// A moment that comes soon: no sooner than a join takes.
+    /// A moment that comes soon: no sooner than a join takes on a machine that is busy.
     private static var soon: Timestamp {
-        Timestamp(millisecondsSinceEpoch: now.millisecondsSinceEpoch / 1_000 * 1_000 + 6_000)
+        Timestamp(millisecondsSinceEpoch: now.millisecondsSinceEpoch / 1_000 * 1_000 + 12_000)
     }
 
     private static let far = Timestamp(millisecondsSinceEpoch: 32_472_144_000_000)

@@ -6,7 +6,7 @@ import SyncAgent
 import Testing
 
 /// Backups that the agent makes by itself.
-@Suite(.timeLimit(.minutes(2))) struct PlannedBackupTests {
+@Suite(.timeLimit(.minutes(5))) struct PlannedBackupTests {
     private struct Shell {
         let server: LiveServer
         let folder: String

@@ -7,7 +7,7 @@ import SyncModel
 import Testing
 
 /// The round trip between two other devices, as one of them measured it.
-@Suite(.timeLimit(.minutes(2))) struct RoundTripTests {
+@Suite(.timeLimit(.minutes(5))) struct RoundTripTests {
     /// Runs `body` with attic and kitchen, members that have a session with each other.
     private func withThree(_ body: (LiveServer, LiveAgent, LiveAgent) async throws -> Void) async throws {
         try await LiveServer.with { server async throws in
@@ -99,6 +99,7 @@ import Testing
                 defer { listener.close() }
                 let board = kitchen.agent.presence
                 let sessions = try (0..<8).map { _ in try board.join(LinkQuestion.topic) }
+                let start = ContinuousClock.now
                 for session in sessions {
                     let question = LinkQuestion(asked: desk, peer: attic.agent.device)
                     try board.set(question.value, of: session, in: LinkQuestion.topic)
@@ -110,7 +111,9 @@ import Testing
                     }
                 }
                 try await kitchen.until { _ async throws in listener.emptyConnections > 0 }
-                #expect(listener.emptyConnections == 1)
+                // One a second at most, and the questions may come over several on a machine that is busy.
+                let seconds = Int((ContinuousClock.now - start).components.seconds)
+                #expect(listener.emptyConnections <= 1 + seconds)
                 let values = board.participants(in: LinkQuestion.answerTopic).map(\.value)
                 #expect(values.count == 8 && values.allSatisfy { $0.count < 300 })
                 for value in values {

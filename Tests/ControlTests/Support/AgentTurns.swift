@@ -1,6 +1,7 @@
 import Synchronization
 
-/// The turns of tests that run agents. An agent has about 25 descriptors and some threads, and tests run all at once.
+/// The turns of tests that run agents. An agent has about 25 descriptors and some threads, and tests run all at once. The wait
+/// for a turn counts for the time limit of a suite, and all tests together take two minutes and more.
 enum AgentTurns {
     @TaskLocal private static var isTaken = false
 
