@@ -205,29 +205,6 @@ extension Agent {
         install(Parts(relay: relay, loop: loop, bulk: bulk, discovery: discovery, pairing: pairing, codes: codes))
     }
 
-    /// The port asked for; the usual one when none was, or any free one when that is taken.
-    private func listen() -> EventLoopFuture<Void> {
-        let transport = running.loop.transport
-        let asked = configuration.listen
-        let bound = transport.listen(host: asked?.host, port: Int(asked?.port ?? AgentConfiguration.defaultPort))
-        let agent = self
-        return bound.flatMapError { error in
-            guard asked == nil, case .portInUse? = error as? ListenError else {
-                return agent.eventLoop.makeFailedFuture(error)
-            }
-            agent.loggers.transport.warning(
-                "The usual port is taken; another one is used.",
-                metadata: ["listen.port": "\(AgentConfiguration.defaultPort)"])
-            agent.setStartWarnings([
-                Warning(
-                    code: "port_in_use",
-                    message: "port \(AgentConfiguration.defaultPort) is taken; another one is used",
-                    hint: "stop the other program, or choose a port with lanyardd --listen HOST:PORT")
-            ])
-            return agent.running.loop.transport.listen(host: nil, port: 0)
-        }.map { address in agent.setListenPort(UInt16(clamping: address.port)) }
-    }
-
     private func begin(_ state: StoreState) {
         let running = running
         running.loop.start()

@@ -102,7 +102,8 @@ package struct AgentCore: Sendable {
             step.network.handleAddress(endpoint, device, isStatic, at: step.now)
         case .addressRemoved(let endpoint): step.network.handleAddressRemoved(endpoint)
         case .blocked(let devices): step.network.handleBlocked(devices, &step.output)
-        case .announced(let instance, let port): step.network.handleAnnounced(instance: instance, listenPort: port)
+        case .announced(let instance, let port):
+            step.network.handleAnnounced(instance: instance, listenPort: port, &step.output)
         case .dialFailed(let id, let code): step.network.handleDialFailed(id, code, at: step.now)
         case .opened(let id, let device, let remote):
             home.handleOpened(id, device, step)

@@ -110,6 +110,8 @@ package enum CloseReason: String, Sendable, Equatable, CaseIterable {
     case historyChanged = "history_changed"
     /// This device has another name, which the next session says.
     case renamed
+    /// This device listens at another port, which the next session says.
+    case moved
     // Of bulk connections
     case idle
     case sessionEnded = "session_ended"

@@ -133,6 +133,9 @@ extension Agent {
     }
 
     private func listenerCheck(_ now: AgentSnapshot) -> DoctorCheck {
+        if let warning = startWarnings.first(where: { $0.code == "listener_unavailable" }) {
+            return DoctorCheck(check: "listener", state: .failed, detail: warning.message, hint: warning.hint)
+        }
         guard let warning = startWarnings.first(where: { $0.code == "port_in_use" }) else {
             return DoctorCheck(check: "listener", state: .ok, detail: "listens on port \(now.listenPort)")
         }

@@ -62,7 +62,9 @@ extension Agent {
             throw error
         }
         let before = configuration
-        let moves = await moveServers(to: wanted)
+        var moves = await moveServers(to: wanted)
+        // Last: it can have a port that a server leaves.
+        moves[.listen] = try await moveListener(to: wanted)
         let (next, result) = Self.step(from: before, to: wanted, moves)
         setConfiguration(next)
         try await eventLoop.submit { [self, next] in carryOut(next, after: before) }.get()
@@ -83,7 +85,7 @@ extension Agent {
 
     /// Returns the configuration with what can be taken over of another one, and what became of each setting.
     ///
-    /// - Parameter moves: what came of the addresses of servers; empty if nothing moves them.
+    /// - Parameter moves: what came of the addresses; without those of the servers if nothing moves them.
     private static func step(
         from before: AgentConfiguration, to wanted: AgentConfiguration, _ moves: [ConfigurationLayer.Key: ServerMove]
     ) -> (AgentConfiguration, ConfigurationReload) {
@@ -134,6 +136,7 @@ extension Agent {
             running.loop.supersededMilliseconds = next.historyRetention.milliseconds
             running.loop.compaction?.retention = next.historyRetention
         }
+        running.discovery.move(to: listenPort)
         if next.usesMDNS != before.usesMDNS || next.announce != before.announce {
             running.discovery.restart(DiscoveryConfiguration(next))
         }

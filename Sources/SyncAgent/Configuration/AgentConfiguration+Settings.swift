@@ -73,7 +73,8 @@ extension AgentConfiguration {
     /// - Returns: false for a setting that counts from the next start on; nothing is taken over then.
     mutating func take(_ key: ConfigurationLayer.Key, of other: AgentConfiguration) -> Bool {
         switch key {
-        case .dataDirectory, .socket, .listen, .state: return false
+        case .dataDirectory, .socket, .state: return false
+        case .listen: listen = other.listen
         case .name: name = other.name
         case .announce: announce = other.announce
         case .mdns: usesMDNS = other.usesMDNS

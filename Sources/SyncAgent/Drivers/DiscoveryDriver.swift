@@ -11,7 +11,10 @@ import SyncTransport
 final class DiscoveryDriver {
     private let loop: AgentLoop
     private let keys: DiscoveryKeyDriver
+    /// The port where this agent listens, or did last.
     private var listenPort: UInt16 = 0
+    /// False while this agent listens nowhere: then it has no record.
+    private var isListening = true
     private var discovery: AvahiDiscovery?
     /// The number of `discovery`, whose events count; those of an earlier one do not.
     private var run = 0
@@ -69,6 +72,20 @@ final class DiscoveryDriver {
         loop.peersChanged()
     }
 
+    /// Tells the network and the peers that this agent listens at another port. Nothing happens if it is the same.
+    ///
+    /// - Parameter port: 0: it listens nowhere. Sessions stay then.
+    func move(to port: UInt16) {
+        guard port != (isListening ? listenPort : 0) else { return }
+        isListening = port != 0
+        if isListening {
+            listenPort = port
+            loop.step(.announced(instance: instance, listenPort: port))
+        }
+        announce()
+        loop.peersChanged()
+    }
+
     func stop() {
         daily?.cancel()
         complaint?.cancel()
@@ -79,6 +96,10 @@ final class DiscoveryDriver {
     /// Publishes our record. It carries one of the group's keys, turned into today's tag; a device alone has no member to recognise
     /// it, and so no tag.
     private func announce() {
+        guard isListening else {
+            discovery?.publish(nil)
+            return
+        }
         let key = loop.core.membership.members.count > 1 ? keys.announced : nil
         let tag = key.map { DiscoveryTag.tag(key: $0, day: WallClock.day) }
         discovery?.publish(DiscoveryAnnouncement(port: listenPort, tag: tag, isPairing: isPairing))

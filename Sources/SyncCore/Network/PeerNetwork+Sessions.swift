@@ -271,6 +271,15 @@ extension PeerNetwork {
         for index in sessions.indices where sessions[index].device != settings.own { close(index, .renamed, &output) }
     }
 
+    /// Takes this agent's mDNS instance and the port where it listens. A peer learns the port from a `Hello`, and a session has one:
+    /// if the port is another than before, all sessions end, and are dialled again at once.
+    mutating func handleAnnounced(instance: String, listenPort: UInt16, _ output: inout StepOutput) {
+        let hasMoved = self.listenPort != 0 && listenPort != self.listenPort
+        (self.instance, self.listenPort) = (instance, listenPort)
+        guard hasMoved else { return }
+        for index in sessions.indices where sessions[index].device != settings.own { close(index, .moved, &output) }
+    }
+
     /// Says goodbye on every session.
     mutating func stop(_ output: inout StepOutput) {
         for index in sessions.indices { close(index, .shutdown, &output) }

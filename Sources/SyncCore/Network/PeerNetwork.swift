@@ -71,10 +71,6 @@ struct PeerNetwork: Sendable {
         output.emit(.send(sessions[index].id, frame))
     }
 
-    mutating func handleAnnounced(instance: String, listenPort: UInt16) {
-        (self.instance, self.listenPort) = (instance, listenPort)
-    }
-
     // MARK: What spaces are told
 
     mutating func recordEnded(_ id: ConnectionID) { ended.append(id) }

@@ -53,3 +53,15 @@ package enum ListenError: Error, Sendable, Equatable {
         }
     }
 }
+
+/// The reason why the agent cannot listen at another address, and where it listens instead.
+package struct ListenMoveError: Error, Sendable, Equatable {
+    package let reason: ListenError
+    /// The address until now, where the agent still accepts; nil: it could not be opened again, and the agent listens nowhere.
+    package let goesOn: HostPort?
+
+    init(_ error: any Error, goesOn: HostPort?) {
+        reason = error as? ListenError ?? ListenError(error, "\(goesOn ?? .unknown)")
+        self.goesOn = goesOn
+    }
+}

@@ -25,6 +25,55 @@ extension SessionTransport {
         }.map { transport.value.bound($0) }
     }
 
+    /// Listens at another address, in place of those until now. What was accepted there stays connected.
+    ///
+    /// The new address is opened first. Where both cannot be open at once, as one port at all addresses and at one of them, the one
+    /// before is closed, and opened again if the new one cannot be had.
+    /// - Returns: where it listens; fails with `ListenMoveError` only.
+    package func moveListener(host: String?, port: Int) -> EventLoopFuture<HostPort> {
+        eventLoop.preconditionInEventLoop()
+        let transport = NIOLoopBound(self, eventLoop: eventLoop)
+        let loop = eventLoop
+        let old = listening
+        let kept = old.lazy.compactMap(\.localAddress).first.map(HostPort.init)
+        return listen(host: host, port: port).flatMapError { error in
+            let inTheWay = old.filter { port != 0 && $0.localAddress?.port == port }
+            guard case .portInUse? = error as? ListenError, !inTheWay.isEmpty else {
+                return loop.makeFailedFuture(ListenMoveError(error, goesOn: kept))
+            }
+            return transport.value.listen(host: host, port: port, inPlaceOf: inTheWay)
+        }.flatMap { address in
+            transport.value.stopListening(old).map { address }
+        }
+    }
+
+    /// Listens once those in the way are closed; opens them again if it cannot.
+    private func listen(
+        host: String?, port: Int, inPlaceOf inTheWay: [any Channel]
+    ) -> EventLoopFuture<HostPort> {
+        let transport = NIOLoopBound(self, eventLoop: eventLoop)
+        let loop = eventLoop
+        // A channel that is closed knows its address no more.
+        let addresses = inTheWay.compactMap(\.localAddress).map(HostPort.init)
+        return stopListening(inTheWay).flatMap {
+            transport.value.listen(host: host, port: port)
+        }.flatMapError { error in
+            let reopened = addresses.map { address in
+                transport.value.listen(host: address.host, port: address.port).map(Optional.some).recover { _ in nil }
+            }
+            return EventLoopFuture.whenAllSucceed(reopened, on: loop).flatMapThrowing { reopened in
+                throw ListenMoveError(error, goesOn: reopened.lazy.compactMap(\.self).first)
+            }
+        }
+    }
+
+    /// Completes once no client can connect there any more.
+    private func stopListening(_ channels: [any Channel]) -> EventLoopFuture<Void> {
+        listening.removeAll { open in channels.contains { $0 === open } }
+        // One that is closed already is as it should be.
+        return EventLoopFuture.whenAllComplete(channels.map { $0.close() }, on: eventLoop).map { _ in }
+    }
+
     private func bound(_ channel: any Channel) -> HostPort {
         if isStopped { channel.close(promise: nil) }
         listening.append(channel)

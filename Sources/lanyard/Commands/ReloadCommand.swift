@@ -7,9 +7,9 @@ struct Reload: AsyncParsableCommand {
         abstract: "Have the running agent read its configuration again.",
         discussion: """
             At once count: name, log-level, log-format, upload-limit, download-limit, backup-to, backup-every, backup-keep, \
-            keep-history (but not to or from forever), announce, mdns, metrics and dashboard. The others are named: they need a \
-            restart. A configuration that cannot be read changes nothing, and a page or metrics whose new address cannot be had stay \
-            at the one before. What was given to lanyardd as a flag, or in its environment, counts more than the file. \
+            keep-history (but not to or from forever), announce, mdns, listen, metrics and dashboard. The others are named: \
+            they need a restart. A configuration that cannot be read changes nothing, and what cannot have its new address stays at \
+            the one before. What was given to lanyardd as a flag, or in its environment, counts more than the file. \
             `systemctl reload lanyard` and the signal SIGHUP do the same.
             """)
     @OptionGroup var global: GlobalOptions

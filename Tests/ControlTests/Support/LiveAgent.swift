@@ -18,9 +18,11 @@ final class LiveAgent: Sendable {
     static let noFile = "/nowhere/lanyardd.toml"
 
     private init(
-        named name: String, in directory: String, file: String?, hasRead: @escaping @Sendable () -> Void
+        named name: String, in directory: String, file: String?, listen: String?,
+        hasRead: @escaping @Sendable () -> Void
     ) async throws {
-        let given: [ConfigurationLayer.Key: String] = [.dataDirectory: directory, .listen: "127.0.0.1:0"]
+        let own: [ConfigurationLayer.Key: String] = [.dataDirectory: directory]
+        let given = listen.map { own.merging([.listen: $0]) { _, flag in flag } } ?? own
         let usual: [ConfigurationLayer.Key: String] = [.mdns: "off", .name: name, .logLevel: "notice"]
         let read = { @Sendable () throws(ConfigurationError) -> AgentConfiguration in
             let layers = [
@@ -44,15 +46,18 @@ final class LiveAgent: Sendable {
     /// - Parameters:
     ///   - directory: the data directory; nil: a fresh one that is gone afterwards.
     ///   - file: the configuration file; nil: there is none.
+    ///   - listen: the address, as a flag gives it; nil: the file has it.
     ///   - hasRead: called at each reading of the configuration, on a thread that may wait, before anything comes of it.
     static func with<Value: Sendable>(
         named name: String = "desk", in directory: String? = nil, file: String? = nil,
-        hasRead: @escaping @Sendable () -> Void = {}, _ body: (LiveAgent) async throws -> Value
+        listen: String? = "127.0.0.1:0", hasRead: @escaping @Sendable () -> Void = {},
+        _ body: (LiveAgent) async throws -> Value
     ) async throws -> Value {
         try await AgentTurns.with {
             let temporary = try TemporaryDirectory()
             let live = try await LiveAgent(
-                named: name, in: directory ?? temporary.path + "/data", file: file, hasRead: hasRead)
+                named: name, in: directory ?? temporary.path + "/data", file: file, listen: listen,
+                hasRead: hasRead)
             let result: Result<Value, any Error>
             do { result = .success(try await body(live)) } catch { result = .failure(error) }
             await live.stop()

@@ -30,12 +30,16 @@ struct LiveServer: Sendable {
     ///   - dashboard: the browsers of a dashboard elsewhere; nil: those of the one that the configuration has.
     ///   - place: the directory for the data and the socket, which may be those of an earlier run; nil: fresh ones that are
     ///     gone afterwards.
+    ///   - listen: the address at which the agent listens, as a flag gives it; nil: the file has it.
     static func with<Value: Sendable>(
         named name: String = "desk", audience: ControlSocket.Audience = .owner, connectionLimit: Int? = nil,
         dashboard: DashboardAccess? = nil, in place: String? = nil, file: String? = nil,
+        listen: String? = "127.0.0.1:0",
         _ body: (LiveServer) async throws -> Value
     ) async throws -> Value {
-        try await LiveAgent.with(named: name, in: place.map { "\($0)/data" }, file: file) { live async throws in
+        try await LiveAgent.with(
+            named: name, in: place.map { "\($0)/data" }, file: file, listen: listen
+        ) { live async throws in
             let temporary = try TemporaryDirectory()
             let path = "\(place ?? temporary.path)/control.sock"
             let (listening, isListening) = AsyncStream<Void>.makeStream()

@@ -71,6 +71,42 @@ extension RigSuites {
             }
         }
 
+        @Test func `an agent moves to another port and back, and the others find it by themselves`() throws {
+            try StoryRig.tell { rig in
+                let one = rig.node(1)
+                let file = try file(on: one)
+                /// True if an agent of node 1 accepts connections from node 2 at the port.
+                func accepts(_ port: Int) throws -> Bool {
+                    try rig.node(2).run(["bash", "-c", "exec 3<>/dev/tcp/\(one.address)/\(port)"]).status == 0
+                }
+                try write("mdns = true", to: file, on: one)
+                try rig.options(["--config", file], on: [1]) {
+                    try rig.waitUntilAllConnected()
+                    try write(#"listen = "0.0.0.0:4000""#, to: file, on: one)
+                    let said = try one.lanyard("reload").output
+                    #expect(said == "listen is 0.0.0.0:4000 now; it was not set.\n")
+                    #expect(try accepts(4000) && !accepts(21_817))
+                    try rig.waitUntilAllConnected()
+                    try one.emit(3, to: "moved")
+                    try rig.inStep()
+                    // It was told the new port, and finds the agent there when it begins anew.
+                    try rig("kill", "2")
+                    try one.emit(3, to: "moved")
+                    try rig("start", "2")
+                    try rig.waitUntilAllConnected()
+                    try write("mdns = true", to: file, on: one)
+                    try hangUp(one)
+                    try eventually(within: .seconds(20), "SIGHUP moves it back to the usual port") {
+                        try accepts(21_817) && !accepts(4000)
+                    }
+                    try rig.waitUntilAllConnected()
+                    try rig.inStep()
+                    try one.shell("rm '\(file)'")
+                }
+                try rig.inStep()
+            }
+        }
+
         @Test func `SIGHUP and reload take over settings, also discovery, and sessions stay`() throws {
             try StoryRig.tell { rig in
                 let one = rig.node(1)
