@@ -32,10 +32,12 @@ import Testing
     }
 
     /// The first line of `status`.
-    private func sentence(_ standings: [DeviceStanding]) async throws -> String? {
+    ///
+    /// - Parameter made: the sentence of the agent; nil: an agent of an older version, which makes none.
+    private func sentence(_ standings: [DeviceStanding], made: String? = nil) async throws -> String? {
         let space = StatusResponse.Space(
             name: "home", id: String(repeating: "0", count: 32), digest: "0123456789abcdef",
-            inStep: standings.allSatisfy { $0.state == .inStep }, standings: standings)
+            inStep: standings.allSatisfy { $0.state == .inStep }, standings: standings, sentence: made)
         let status = StatusResponse(
             device: .init(id: "AAAAAAA-X", shortID: "AAAAAAA", name: "desk"), uptimeSeconds: 7,
             discovery: .init(state: .off, instance: nil), spaces: [space],
@@ -71,6 +73,23 @@ import Testing
             try await sentence(many)
                 == "Not in step with any device; 2 changes not yet sent to a; 2 changes not yet sent to b; "
                 + "2 changes not yet sent to c; and 2 more devices.")
+    }
+
+    @Test func `status shows the sentence of the agent, and makes one for an older agent`() async throws {
+        let phone = standing("ph\u{202E}one", .inStep, connected: true, unsent: 0)
+        #expect(
+            try await sentence([phone], made: "All is well with ph\u{202E}one\u{1B}[2J.")
+                == "All is well with ph\u{FFFD}one\u{FFFD}[2J.")
+        #expect(try await sentence([phone]) == "In step with ph\u{FFFD}one.")
+    }
+
+    @Test func `why begins with the sentence of the agent, where there is one`() async throws {
+        var answer = WhyResponse(inStep: true, chain: [.init(.discovery, ok: true, detail: "mDNS runs")], hint: "")
+        #expect(try await lanyard("why", answer: answer).run.lines == ["ok  discovery  mDNS runs", "In step."])
+        answer.sentence = "In step with ph\u{9B}one."
+        #expect(
+            try await lanyard("why", answer: answer).run.lines
+                == ["In step with ph\u{FFFD}one.", "ok  discovery  mDNS runs"])
     }
 
     @Test func `wait says what each device lacks, those that are away first`() async throws {

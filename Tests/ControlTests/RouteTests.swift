@@ -21,7 +21,7 @@ import Testing
             #expect(
                 Set(space.keys).isSuperset(of: [
                     "name", "id", "changes", "objects", "events", "attachments", "deletedObjects", "versionVector",
-                    "digest", "incomplete", "stable",
+                    "digest", "incomplete", "stable", "inStep", "standings", "sentence",
                 ]))
         }
     }

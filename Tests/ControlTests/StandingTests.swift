@@ -1,13 +1,26 @@
 import ControlAPI
+import ControlServer
 import LanyardClient
 import Testing
 
 /// What people read of devices that lack something: `status` and `wait`.
 @Suite(.timeLimit(.minutes(5))) struct StandingTests {
-    /// The first line of `status`, without times.
-    private func sentence(_ server: LiveServer) async throws -> String? {
-        try await CommandRun.lanyard(["status"], socket: server.socketPath).lines.first
-            .map { timeless($0) }
+    /// The first line of `status`, without times. Expects that the agent made it, and that `why` begins with it, too.
+    private func sentence(
+        _ server: LiveServer, sourceLocation: SourceLocation = #_sourceLocation
+    ) async throws -> String? {
+        func first(_ command: String) async throws -> String? {
+            try await CommandRun.lanyard([command], socket: server.socketPath).lines.first
+        }
+        while true {
+            let line = try await first("status")
+            let (why, answer) = (try await first("why"), try await server.client.why().sentence)
+            let made = try await server.client.status().spaces.map(\.sentence)
+            // What changed meanwhile would make the answers differ.
+            guard try await first("status") == line else { continue }
+            #expect(why == line && answer == line && made == [line], sourceLocation: sourceLocation)
+            return line.map { timeless($0) }
+        }
     }
 
     private func timeless(_ text: String) -> String {
@@ -61,6 +74,7 @@ import Testing
                 #expect(try await why("note/old").lackedBy == [])
                 let own = try await why()
                 #expect(own.lacking == nil && own.lackedBy == nil)
+                #expect(try await why("phone").sentence == nil, "the sentence is about all devices")
                 let text = try await CommandRun.lanyard(["why", "phone"], socket: server.socketPath)
                 #expect(
                     text.output.replacing("\n", with: " ").contains(
@@ -81,6 +95,36 @@ import Testing
                     try await sentence(server)
                         == "In step with 1 of 2 devices; phone was never met, what it holds is not known.")
             }
+        }
+    }
+
+    @Test func `a device that was revoked says that it gets and sends nothing`() async throws {
+        try await LiveAgent.with(named: "desktop") { desktop async throws in
+            try await LiveServer.with(named: "tablet") { server async throws in
+                try await desktop.pair(with: server.live)
+                #expect(try await sentence(server) == "In step with desktop.")
+                _ = try await desktop.agent.revoke(
+                    space: "home", device: server.live.device, RevocationRequest(wipe: false))
+                try await server.live.until { agent async throws in
+                    try await agent.status(space: nil).warnings.contains { $0.code == "revoked" }
+                }
+                #expect(try await sentence(server) == "This device was revoked: it gets and sends nothing.")
+            }
+        }
+    }
+
+    @Test func `where all others are blocked that is said, and where one is it does not count`() async throws {
+        try await LiveServer.with { server async throws in
+            let phone = try await server.live.addAwayMember(named: "phone")
+            try await server.live.withPeer(named: "desktop") { desktop async throws in
+                _ = try await server.live.agent.block(space: "home", device: phone.device)
+                try await server.live.converge(with: desktop)
+                try await server.live.untilInStep()
+                #expect(try await sentence(server) == "In step with desktop.")
+            }
+            let desktop = try #require(try await server.client.devices().first { $0.name == "desktop" })
+            _ = try await server.live.agent.block(space: "home", device: desktop.id)
+            #expect(try await sentence(server) == "In step with no device: the others are blocked here.")
         }
     }
 

@@ -56,6 +56,13 @@ class Page(Node):
             f"{element} says {text!r}, not {self.text_of(element)!r}",
             "return document.getElementById(arguments[0]).innerText.includes(arguments[1])", element, text, within=within)
 
+    def says_what_status_says(self):
+        """The agent makes the sentence once, for the page and for the command."""
+        line = self.run("lanyard", "status").split("\n")[0]
+        self.until(
+            f"the page says {line!r} as status does, not {self.text_of('sentence')!r}",
+            "return document.getElementById('sentence').textContent === arguments[0]", line)
+
     def text_of(self, element):
         return self.browser.run("return document.getElementById(arguments[0])?.innerText ?? ''", element)
 
@@ -104,6 +111,7 @@ def apart(number, *works):
 @story("the page says that this device is in step, and with which")
 def in_step(one, two, three):
     one.says("In step with all 2 devices.", within=20)
+    one.says_what_status_says()
     assert one.browser.run("return document.getElementById('sentence').dataset.state") == "good"
     assert one.browser.run("return document.querySelectorAll('#chain [data-state=good]').length") == 10
     one.until("both others are in the picture", "return document.querySelectorAll('#mesh .node.level').length === 2")
@@ -138,6 +146,8 @@ def partition(one, two, three):
         one.until("the picture shows it", "return document.querySelectorAll('#mesh .node.away').length === 1")
         one.put("task/bread", title="Bread")
         one.says("1 change unsent")
+        for node in (one, three):
+            node.says_what_status_says()
     finally:
         rig("heal")
     begin = time.monotonic()
@@ -306,6 +316,27 @@ def pairing(one, two, three):
         show("in step after the last digit", f"{time.monotonic() - begin:.1f} s")
     finally:
         four.end()
+
+
+@story("a device that was revoked says so, and not that it should be paired")
+def revoked(one, two, three):
+    guest = Page(int(rig("add").split()[-1]))
+    try:
+        guest.begin()
+        guest.says("No other device is paired with this one.")
+        guest.says("Pair a device", element="cause")
+        ticket = json.loads(one.run("lanyard", "invite", "--json"))["ticket"]
+        guest.run("lanyard", "join", ticket, "--quiet")
+        guest.says("In step with", within=30)
+        one.run("lanyard", "devices", "revoke", f"node{guest.number}", "--yes", "--quiet")
+        guest.says("This device was revoked: it gets and sends nothing.", within=30)
+        guest.says_what_status_says()
+        guest.says("This device was revoked by node1", element="cause")
+        assert "Pair a device" not in guest.text_of("cause"), guest.text_of("cause")
+        # It would go on dialling the others.
+        rig("stop", str(guest.number))
+    finally:
+        guest.end()
 
 
 @story("a hundred thousand objects scroll")

@@ -107,6 +107,9 @@ public struct StatusResponse: Codable, Equatable, Sendable {
         public var inStep: Bool
         /// Every other device of the space that was not retired.
         public var standings: [DeviceStanding]
+        /// `inStep` and `standings` as one sentence, with times of day in the agent's time zone. Names stand in it as they
+        /// are. Null from an agent of a version that does not make it.
+        public var sentence: String?
         /// Objects and schemas with conflicts that a person should look at; 256 stands for more, too.
         public var conflicts: Int
         /// The role of this device; null if it was revoked, and from an agent of a version before roles.
@@ -117,7 +120,7 @@ public struct StatusResponse: Codable, Equatable, Sendable {
             name: String, id: String, changes: Int = 0, objects: Int = 0, events: Int = 0, attachments: Int = 0,
             deletedObjects: Int = 0, versionVector: VersionVectorText = VersionVectorText([]), digest: String,
             incomplete: Int = 0, stable: Stable = Stable(), droppedChanges: Int = 0, inStep: Bool = true,
-            standings: [DeviceStanding] = [], conflicts: Int = 0, role: Role? = nil
+            standings: [DeviceStanding] = [], conflicts: Int = 0, role: Role? = nil, sentence: String? = nil
         ) {
             self.droppedChanges = droppedChanges
             self.conflicts = conflicts
@@ -135,6 +138,7 @@ public struct StatusResponse: Codable, Equatable, Sendable {
             self.stable = stable
             self.inStep = inStep
             self.standings = standings
+            self.sentence = sentence
         }
     }
 

@@ -94,14 +94,18 @@ public struct WhyResponse: Codable, Equatable, Sendable {
     /// The names of the devices that have not said to hold the newest version of the object that was asked about; null
     /// for another question.
     public var lackedBy: [String]?
+    /// The sentence that `status` says about this node's space; null for another question, and from an agent of a version
+    /// that does not make it.
+    public var sentence: String?
 
     /// All fields.
     public init(
         inStep: Bool, chain: [Link], errors: [Occurrence] = [], nextAttempt: Timestamp? = nil, hint: String,
-        lacking: Lacking? = nil, lackedBy: [String]? = nil
+        lacking: Lacking? = nil, lackedBy: [String]? = nil, sentence: String? = nil
     ) {
         self.lacking = lacking
         self.lackedBy = lackedBy
+        self.sentence = sentence
         self.inStep = inStep
         self.chain = chain
         self.errors = errors

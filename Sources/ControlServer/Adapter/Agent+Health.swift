@@ -22,7 +22,11 @@ extension Agent {
             WhyResponse.Occurrence(
                 code: $0.code, time: Timestamp(millisecondsSinceEpoch: $0.lastMilliseconds), count: $0.count)
         }
-        guard let target else { return reasoning.answer(for: nil, errors: errors) }
+        guard let target else {
+            var answer = reasoning.answer(for: nil, errors: errors)
+            answer.sentence = try await sentence(now)
+            return answer
+        }
         if let object = try await finding(target) {
             var answer = reasoning.answer(for: nil, object: (target, object), errors: errors)
             answer.lackedBy = try await devices(lacking: target, now)
@@ -40,6 +44,13 @@ extension Agent {
         var answer = reasoning.answer(for: found, errors: errors)
         answer.lacking = try await lacking(found.device, now)
         return answer
+    }
+
+    /// Returns the sentence that `status` says, too.
+    private func sentence(_ now: AgentSnapshot) async throws(ControlError) -> String {
+        let incomplete = try await controlled { try await missingCount(of: .home) }
+        let standings = try await reading { () throws(ControlError) in try self.standings(now) }
+        return step(now, standings: standings, incomplete: incomplete).sentence
     }
 
     /// Returns the numbers of changes that connected devices lack.

@@ -39,6 +39,7 @@ extension Agent {
                 try self.heldBackBy(now), try self.standings(now), try conflictCount(upTo: 256), transferList, ofAgents
             )
         }
+        let step = step(now, standings: standings, incomplete: incomplete)
         let home = StatusResponse.Space(
             name: Self.homeName, id: SpaceID.home.bytes.hexadecimal, changes: Int(now.counts.changes),
             objects: max(Int(now.counts.objects) - ofAgents, 0), events: Int(now.counts.events),
@@ -51,9 +52,8 @@ extension Agent {
                 versionVector: VersionVectorText(
                     now.stability.stable.entries.map { .init(replica: "\($0.replica)", next: $0.next) })),
             droppedChanges: Int(now.counts.droppedChanges),
-            inStep: !now.isRevoked && incomplete == 0 && now.isInStepWithConnected && !now.isWritingAgain
-                && standings.allSatisfy { $0.state == .inStep },
-            standings: standings, conflicts: conflicts, role: now.role(of: now.own).map { Role($0) })
+            inStep: step.isInStep, standings: standings, conflicts: conflicts,
+            role: now.role(of: now.own).map { Role($0) }, sentence: step.sentence)
         let connected = now.peers.count { $0.state == .connected }
         return StatusResponse(
             device: .init(id: "\(device)", shortID: device.shortID, name: now.name), version: version,

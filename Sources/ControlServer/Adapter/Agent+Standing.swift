@@ -28,6 +28,28 @@ extension Agent {
         return standings
     }
 
+    /// Returns whether all devices are in step, by their standings and what is missing here, and the sentence that says it in
+    /// every place where people read it.
+    ///
+    /// - Parameter incomplete: what is missing on this node.
+    func step(
+        _ now: AgentSnapshot, standings: [DeviceStanding], incomplete: Int
+    ) -> (isInStep: Bool, sentence: String) {
+        let isInStep =
+            !now.isRevoked && incomplete == 0 && now.isInStepWithConnected && !now.isWritingAgain
+            && standings.allSatisfy { $0.state == .inStep }
+        let hasBlocked = now.members.contains { member in
+            member.device != now.own && now.blocked.contains(member.device) && !now.cuts.isBarred(member.device)
+        }
+        let text = StandingText(
+            standings, times: .local(now: Timestamp(millisecondsSinceEpoch: now.wallMilliseconds)))
+        return (
+            isInStep,
+            text.sentence(
+                isInStep: isInStep, absence: now.isRevoked ? .revoked : hasBlocked ? .blocked : .unpaired)
+        )
+    }
+
     /// Returns true if all attachments are here that should be.
     private func isComplete() async throws(ControlError) -> Bool {
         try await controlled { try await missingCount(of: .home) } == 0

@@ -201,7 +201,7 @@ private actor PairingConversation {
         try? await waitForSession(with: device, until: .now + .seconds(2))
         _ = try? await client.wait(connectedOnly: true, timeoutMilliseconds: 2_000)
         if let space = try? await client.status(space: "home").spaces.first {
-            try say(StandingText(standings: space.standings).sentence(isInStep: space.inStep) + "\n")
+            try say(space.shownSentence + "\n")
         }
         try say("Next: lanyard status\n")
     }

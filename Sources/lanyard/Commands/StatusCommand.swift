@@ -65,7 +65,7 @@ struct StatusText {
     var text: String {
         if let upgrade = status.upgrade { return upgrading(upgrade) }
         var lines = status.spaces.map { space in
-            let sentence = StandingText.sentence(of: space)
+            let sentence = space.shownSentence
             let prefix = status.spaces.count > 1 ? "\(shown(space.name)): " : ""
             return prefix + (space.inStep ? style.good(sentence) : style.careful(sentence))
         }

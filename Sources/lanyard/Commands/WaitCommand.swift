@@ -53,7 +53,8 @@ struct Wait: AsyncParsableCommand {
         }
         guard answer.inStep else {
             let own = "this device was retired, and writes again what it wrote meanwhile"
-            let reasons = (answer.writingAgain ? [own] : []) + StandingText(standings: answer.waitingFor).reasons
+            let lacking = StandingText(answer.waitingFor, times: .local).reasons.map { shown($0) }
+            let reasons = (answer.writingAgain ? [own] : []) + lacking
             guard !reasons.isEmpty else {
                 throw ControlError(
                     .timedOut, "Not in step after \(seconds(answer)).", hint: "See what is missing with: lanyard why")

@@ -34,7 +34,7 @@ struct Why: AsyncParsableCommand {
         if answer.errors.first?.code == ErrorCode.agentNotRunning.rawValue {
             return "\(style.bad("--"))  agent  not running: \(shown(global.location.node))\n\(shown(answer.hint))\n"
         }
-        var lines: [String] = []
+        var lines = answer.sentence.map { [answer.inStep ? style.good(shown($0)) : style.careful(shown($0))] } ?? []
         for link in answer.chain {
             let mark = link.ok ? style.good("ok") : style.bad("--")
             let since = link.since.map { "  \(style.faint("(\(TimeText.local.age($0)))"))" } ?? ""
@@ -50,7 +50,9 @@ struct Why: AsyncParsableCommand {
         }
         lines += lacking(answer).map { style.careful($0) }
         if let next = answer.nextAttempt { lines.append("Tries again \(TimeText.local.until(next)).") }
-        lines.append(answer.inStep ? style.good("In step.") : shown(answer.hint))
+        if !answer.inStep { lines.append(shown(answer.hint)) }
+        // The sentence at the top has said it, or says what the links do not show.
+        if answer.inStep, answer.sentence == nil { lines.append(style.good("In step.")) }
         return lines.joined(separator: "\n") + "\n"
     }
 

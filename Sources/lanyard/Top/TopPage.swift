@@ -31,7 +31,7 @@ struct TopPage {
             "\(style.strong(shown(status.device.name)))  \(time)  up \(TimeText.length(seconds: status.uptimeSeconds))"
         ]
         for space in status.spaces {
-            let sentence = StandingText.sentence(of: space)
+            let sentence = space.shownSentence
             lines.append(space.inStep ? style.good(sentence) : style.careful(sentence))
             var counts = [
                 "\(Amounts.count(space.changes, "change")) (+\(ByteAmount.decimal(sample.changesPerSecond))/s)",

@@ -6,7 +6,7 @@ import { find, h, keep, put, sentence, table, time } from '/elements.js';
 import { showFeed } from '/feed.js';
 import { drawMesh } from '/mesh.js';
 import { showTransfers } from '/transfers.js';
-import { count, moment, number, shown } from '/words.js';
+import { number, shown } from '/words.js';
 
 export function showHome() {
     when(['status', 'why', 'devices', 'peers'], showStep);
@@ -19,41 +19,6 @@ export function showHome() {
 // Am I in step?
 
 const space = () => state.status.spaces[0];
-
-/** What stands in the way of one device, in words. */
-function phrase(standing) {
-    const name = shown(standing.name);
-    const changes = count(standing.unsent ?? 0, 'change');
-    if (standing.connected) {
-        return standing.state === 'unknown' ? `${name} has not said yet what it holds` : `${changes} not yet sent to ${name}`;
-    }
-    if (!standing.lastSeen) return `${name} was never met`;
-    const away = `${name} away${standing.awaySince ? ` since ${moment(standing.awaySince)}` : ''}`;
-    if (standing.state === 'inStep') return away;
-    return standing.state === 'behind' ? `${away}, ${changes} unsent` : `${away}, what it holds is not known`;
-}
-
-/** One sentence: with how many devices this one is in step, and what the others lack. */
-export function standing() {
-    const { standings, inStep } = space();
-    if (standings.length === 0) {
-        return state.devices?.some((each) => each.state === 'blocked')
-            ? 'In step with no device: the others are blocked here.' : 'No other device is paired with this one.';
-    }
-    const level = standings.filter((each) => each.state === 'inStep').length;
-    const rank = (each) => (each.state === 'inStep' ? 2 : 0) + (each.connected ? 1 : 0);
-    const open = standings.filter((each) => each.state !== 'inStep' || !each.connected).sort((a, b) => rank(a) - rank(b));
-    const notes = open.slice(0, 3).map(phrase);
-    if (open.length > 3) notes.push(`and ${count(open.length - 3, 'more device')}`);
-    let head = `In step with ${level} of ${standings.length} devices`;
-    if (level === standings.length) {
-        if (!inStep) head = 'Something is missing here';
-        else head = level === 1 ? `In step with ${shown(standings[0].name)}` : `In step with all ${level} devices`;
-    } else if (level === 0) {
-        head = 'Not in step with any device';
-    }
-    return `${[head, ...notes].join('; ')}.`;
-}
 
 const linkWords = {
     discovery: 'Others are seen', address: 'An address is known', dial: 'It answers', handshake: 'It proves who it is',
@@ -98,12 +63,14 @@ function showStep() {
     if (!state.status || !state.why) return;
     const { why } = state;
     const broken = why.chain.find((link) => !link.ok);
-    const words = standing();
+    const words = shown(space().sentence);
     const element = find('sentence');
     if (element.textContent !== words) element.textContent = words;
     element.dataset.state = space().inStep ? (broken ? 'partly' : 'good') : 'bad';
     document.title = `${space().inStep ? '' : '• '}${words.split(/[;.]/)[0]} – ${shown(state.status.device.name)}`;
-    const isAlone = space().standings.length === 0;
+    // A device that was revoked has no standings either, but it is not pairing that it waits for.
+    const isRevoked = state.status.warnings.some((each) => each.code === 'revoked');
+    const isAlone = space().standings.length === 0 && !isRevoked;
     const cause = [];
     if (isAlone && broken?.link === 'pairing') {
         cause.push(h('p', {}, 'To have everything on a second device, install Lanyard there. Then pair the two:'),

@@ -244,7 +244,10 @@ class ThisDevice(Record):
 
 @dataclass(frozen=True)
 class SpaceStatus(Record):
-    """A space as this node has it. Two nodes with one digest show the same."""
+    """A space as this node has it. Two nodes with one digest show the same.
+
+    `sentence` says `in_step` and `standings` for people; None from an agent of an older version.
+    """
 
     name: str
     objects: int
@@ -254,6 +257,7 @@ class SpaceStatus(Record):
     digest: str
     in_step: bool
     standings: list[Standing]
+    sentence: str | None = None
 
 
 @dataclass(frozen=True)
