@@ -317,6 +317,9 @@ CONTRAST = """
 
 @story("every text stands out from its background by 4.5 to 1, in dark and light")
 def contrast(one, two, three):
+    one.put("note/gone", title="Gone")
+    one.run("lanyard", "delete", "note/gone", "--yes", "--quiet")
+    one.run("lanyard", "emit", "doors", '{"door":"open"}', "--quiet")
     one.put("note/party", title="Party", when="Friday")
     one.run("lanyard", "wait", "--connected", "--quiet")
     apart(

@@ -8,7 +8,8 @@ extension RigSuites {
             try tell("Tests/browser/dashboard.py")
         }
 
-        @Test func `three browsers show what ends badly, what is gone and how fast things go, also by keyboard`() throws {
+        @Test func `three browsers show what ends badly, what is gone and how fast things go, also by keyboard`() throws
+        {
             try tell("Tests/browser/dashboard_details.py")
         }
 
@@ -24,7 +25,8 @@ extension RigSuites {
                 for line in told.split(separator: "\n") { print("    \(line)") }
                 let said = try Shell.text(of: errors)
                 let last = told.split(separator: "\n").last ?? ""
-                #expect(process.terminationStatus == 0, "\(last) \(said.suffix(2_000))", sourceLocation: sourceLocation)
+                #expect(
+                    process.terminationStatus == 0, "\(last) \(said.suffix(2_000))", sourceLocation: sourceLocation)
             }
         }
     }
