@@ -30,12 +30,16 @@ struct LiveServer: Sendable {
     ///   - dashboard: the browsers of a dashboard elsewhere; nil: those of the one that the configuration has.
     ///   - place: the directory for the data and the socket, which may be those of an earlier run; nil: fresh ones that are
     ///     gone afterwards.
+    ///   - pairingMilliseconds: the time that a pairing has; nil: the usual one.
     static func with<Value: Sendable>(
         named name: String = "desk", audience: ControlSocket.Audience = .owner, connectionLimit: Int? = nil,
         dashboard: DashboardAccess? = nil, in place: String? = nil, file: String? = nil,
+        pairingMilliseconds: Int64? = nil,
         _ body: (LiveServer) async throws -> Value
     ) async throws -> Value {
-        try await LiveAgent.with(named: name, in: place.map { "\($0)/data" }, file: file) { live async throws in
+        try await LiveAgent.with(
+            named: name, in: place.map { "\($0)/data" }, file: file, pairingMilliseconds: pairingMilliseconds
+        ) { live async throws in
             let temporary = try TemporaryDirectory()
             let path = "\(place ?? temporary.path)/control.sock"
             let (listening, isListening) = AsyncStream<Void>.makeStream()
