@@ -184,7 +184,8 @@ extension Agent {
             loop: loop, writer: writer, identity: identity, tickets: tickets, profile: profile)
         let discovery = DiscoveryDriver(loop: loop, keys: DiscoveryKeyDriver(loop: loop, writer: writer))
         let codes = CodesDriver(
-            loop: loop, discovery: discovery, members: pairing, signal: pairingSignal, profile: profile)
+            loop: loop, discovery: discovery, members: pairing, signal: pairingSignal,
+            lifetime: .milliseconds(configuration.pairingMilliseconds), profile: profile)
         loop.membershipChanged = { [weak discovery] in discovery?.membershipChanged() }
         loop.objectsChanged = { [weak discovery] in discovery?.objectsChanged() }
         loop.peersChanged = { [peerSignal] in peerSignal.touch() }

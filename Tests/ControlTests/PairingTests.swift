@@ -7,9 +7,15 @@ import Testing
 /// Pairing by typed codes: two agents in one process, each with a client, on the loopback interface and without mDNS.
 @Suite(.timeLimit(.minutes(5))) struct PairingTests {
     /// Runs two agents for as long as `body`.
-    private func withTwo(_ body: (_ desk: LiveServer, _ hall: LiveServer) async throws -> Void) async throws {
+    ///
+    /// - Parameter hallMilliseconds: the time that a pairing has at hall; nil: the usual one.
+    private func withTwo(
+        hallMilliseconds: Int64? = nil, _ body: (_ desk: LiveServer, _ hall: LiveServer) async throws -> Void
+    ) async throws {
         try await LiveServer.with(named: "desk") { desk async throws in
-            try await LiveServer.with(named: "hall") { hall async throws in try await body(desk, hall) }
+            try await LiveServer.with(named: "hall", pairingMilliseconds: hallMilliseconds) { hall async throws in
+                try await body(desk, hall)
+            }
         }
     }
 
@@ -124,6 +130,41 @@ import Testing
             try await hall.client.typePairing(code: wrong)
             #expect(try await here.failed().code == .wrongCode)
             #expect(try await there.failed().code == .wrongCode)
+            #expect(try await devices(of: desk) == [desk.live.device])
+            #expect(try await devices(of: hall) == [hall.live.device])
+        }
+    }
+
+    @Test func `a pairing whose time is over ends in a sentence on both sides, and takes no code`() async throws {
+        try await withTwo(hallMilliseconds: 6_000) { desk, hall async throws in
+            let (here, there, deskCode, hallCode) = try await compare(desk, hall)
+            try await desk.client.typePairing(code: hallCode)
+            try await here.confirmed()
+            // The other code is typed too late.
+            let (elsewhere, error) = (try await here.failed(), try await there.failed())
+            #expect(error.code == .timedOut && !error.hint.isEmpty)
+            #expect(error.message == "No pairing within 6 seconds. Nothing was paired.")
+            #expect(elsewhere.code == .timedOut && !elsewhere.hint.isEmpty)
+            #expect(elsewhere.message.hasPrefix("The time to pair is over on hall (\(hall.live.shortID)). "))
+            for (server, code) in [(desk, hallCode), (hall, deskCode)] {
+                let late = await #expect(throws: ControlError.self) { try await server.client.typePairing(code: code) }
+                #expect(late?.code == .notPairing && late?.hint.isEmpty == false)
+                #expect(try await devices(of: server) == [server.live.device])
+            }
+        }
+    }
+
+    @Test func `the code of an earlier exchange is a wrong one in the next`() async throws {
+        try await withTwo { desk, hall async throws in
+            let earlier = try await compare(desk, hall)
+            await earlier.desk.leave()
+            #expect(try await earlier.hall.failed().code == .pairingEnded)
+            let (here, there, deskCode, hallCode) = try await compare(desk, hall)
+            #expect(![deskCode, hallCode].contains(earlier.hallCode))
+            try await desk.client.typePairing(code: earlier.hallCode)
+            let (error, elsewhere) = (try await here.failed(), try await there.failed())
+            #expect(error.code == .wrongCode && error.message.contains("hall"))
+            #expect(elsewhere.code == .wrongCode && elsewhere.message.contains("desk"))
             #expect(try await devices(of: desk) == [desk.live.device])
             #expect(try await devices(of: hall) == [hall.live.device])
         }

@@ -15,94 +15,11 @@ import sys
 import tempfile
 import time
 
-from rig_nodes import DRIVER_PORT, STATE, Node, picture, rig, show, tell
-from webdriver import ENTER
+from dashboard_page import CARDS, PORT, Page, apart, collection, exchange, go_home
+from rig_nodes import DRIVER_PORT, picture, rig, show, tell
+from webdriver import DOWN, ENTER, HOME, TAB
 
-PORT = 8384
-TAB, END, HOME, DOWN = "\ue004", "\ue010", "\ue011", "\ue015"
-STORIES = []
-
-
-def story(sentence):
-    def keep(function):
-        STORIES.append((function.__name__, sentence, function))
-        return function
-
-    return keep
-
-
-class Page(Node):
-    """A machine with an agent that serves a dashboard, and a browser that is signed in to it."""
-
-    def begin(self):
-        rig("stop", str(self.number))
-        rig("start", str(self.number), "--", "--dashboard", str(PORT))
-        driver = self.start("chromedriver", f"--port={DRIVER_PORT}")
-        self.until_listening(DRIVER_PORT, driver)
-        self.open_browser()
-
-    def open_page(self):
-        self.browser.open(self.run("lanyard", "dashboard", "--print", "--quiet").strip())
-        self.until("the page is live", "return document.getElementById('sentence').textContent.length > 3")
-
-    def until(self, sentence, script, *arguments, within=10.0):
-        return self.browser.until(f"node {self.number}: {sentence}", script, *arguments, within=within)[1]
-
-    def go(self, view):
-        self.browser.run("location.hash = arguments[0]", view)
-
-    def says(self, text, within=10.0, element="sentence"):
-        return self.until(
-            f"{element} says {text!r}, not {self.text_of(element)!r}",
-            "return document.getElementById(arguments[0]).innerText.includes(arguments[1])", element, text, within=within)
-
-    def says_what_status_says(self):
-        """The agent makes the sentence once, for the page and for the command."""
-        line = self.run("lanyard", "status").split("\n")[0]
-        self.until(
-            f"the page says {line!r} as status does, not {self.text_of('sentence')!r}",
-            "return document.getElementById('sentence').textContent === arguments[0]", line)
-
-    def text_of(self, element):
-        return self.browser.run("return document.getElementById(arguments[0])?.innerText ?? ''", element)
-
-    def put(self, name, **fields):
-        self.run("lanyard", "put", name, json.dumps(fields), "--quiet")
-
-    def click_button(self, words, within="body"):
-        """Presses the button with these words, as a person finds it."""
-        self.until(f"there is a button {words!r}", (
-            "const button = Array.from(document.querySelectorAll(arguments[1] + ' button')).find((each) =>"
-            "(each.getAttribute('aria-label') ?? each.textContent).includes(arguments[0]) && !each.disabled);"
-            "button?.click(); return Boolean(button);"), words, within)
-
-    def processor_seconds(self):
-        """The processor time of the agent, which is found by its socket."""
-        wanted = f"{STATE}/node{self.number}/"
-        for entry in pathlib.Path("/proc").iterdir():
-            if not entry.name.isdigit():
-                continue
-            try:
-                words = (entry / "cmdline").read_bytes().decode().split("\0")
-                if "lanyardd" in words[0] and any(word.startswith(wanted) for word in words):
-                    fields = (entry / "stat").read_text().rsplit(")", 1)[1].split()
-                    return (int(fields[11]) + int(fields[12])) / os.sysconf("SC_CLK_TCK")
-            except (OSError, IndexError):
-                continue
-        raise AssertionError(f"the agent of node {self.number} is not found")
-
-
-CARDS = "#decisions [data-kind=conflict]"
-
-
-def apart(number, *works):
-    """Does several things while a node is cut off, and heals the network."""
-    rig("isolate", str(number))
-    try:
-        for work in works:
-            work()
-    finally:
-        rig("heal")
+STORIES, story = collection()
 
 
 # Am I in step, and who is here?
@@ -284,18 +201,8 @@ def pairing(one, two, three):
     four = Page(int(rig("add").split()[-1]))
     try:
         four.begin()
-        for node in (one, four):
-            node.go("#/devices")
         for attempt in ("wrong", "right"):
-            one.click_button("Pair a device", ".pairing")
-            one.until("it waits, and says what to do at the other", (
-                "const words = document.querySelector('.pairing').innerText;"
-                "return words.includes('The pairing ends by itself') && words.includes('On the other device, type');"))
-            four.click_button("Pair a device", ".pairing")
-            digits = {}
-            for node in (one, four):
-                node.until("it shows six digits", "return document.getElementById('own-digits')?.textContent.length === 7", within=30)
-                digits[node] = node.text_of("own-digits").replace(" ", "")
+            digits = exchange(one, four)
             if attempt == "wrong":
                 false = digits[four][:-1] + str((int(digits[four][-1]) + 1) % 10)
                 one.browser.type("#digits", false + ENTER)
@@ -462,11 +369,6 @@ def signed_out(one, two, three):
     two.says("This browser is signed out", element="connection", within=20)
     two.open_page()
     two.says("In step with all", within=20)
-
-
-def go_home(nodes):
-    for node in nodes:
-        node.go("#/")
 
 
 if __name__ == "__main__":

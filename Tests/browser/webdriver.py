@@ -6,6 +6,7 @@ import json
 import time
 
 ENTER, BACKSPACE, SHIFT, CONTROL = "\ue006", "\ue003", "\ue008", "\ue009"
+TAB, END, HOME, LEFT, DOWN = "\ue004", "\ue010", "\ue011", "\ue012", "\ue015"
 
 # The key under which WebDriver hands out elements (section 12.1).
 _ELEMENT = "element-6066-11e4-a52e-4f735466cecf"

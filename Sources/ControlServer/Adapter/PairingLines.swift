@@ -46,7 +46,11 @@ struct PairingLines {
                 .paired(
                     device: "\(peer.device)", name: peer.name, role: Role(view.membership?.role ?? .writer),
                     joined: view.membership?.isOwn ?? false))
-        case .some(let outcome): lines.append(.failed(ControlError(pairing: outcome, isConfirmed: view.isConfirmed)))
+        case .some(let outcome):
+            let error = ControlError(
+                pairing: outcome, isConfirmed: view.isConfirmed,
+                seconds: agent.configuration.pairingMilliseconds / 1_000)
+            lines.append(.failed(error))
         }
         return lines
     }
@@ -69,8 +73,10 @@ extension PairingPeer {
 extension ControlError {
     /// The end of a pairing that is not whole.
     ///
-    /// - Parameter isConfirmed: the right code was typed here, so the other device may have finished.
-    fileprivate init(pairing outcome: PairingOutcome, isConfirmed: Bool) {
+    /// - Parameters:
+    ///   - isConfirmed: the right code was typed here, so the other device may have finished.
+    ///   - seconds: the time that a pairing has on this device.
+    fileprivate init(pairing outcome: PairingOutcome, isConfirmed: Bool, seconds: Int64) {
         let again = "For new codes, type on both devices: lanyard pair"
         let between = ". If it was typed right, another machine stands between the two: use another network."
         let unknown = "If `lanyard devices` on one of them does not list the other, type on both: lanyard pair"
@@ -110,7 +116,7 @@ extension ControlError {
                 hint: "See `lanyard doctor` and `lanyard logs`. " + again)
         case .timedOut:
             self.init(
-                .timedOut, "No pairing within 120 seconds. \(rest)",
+                .timedOut, "No pairing within \(seconds) seconds. \(rest)",
                 hint: isConfirmed
                     ? unknown
                     : "Is `lanyard pair` typed on the other device, too, and are both on one network? With its address: "

@@ -25,6 +25,8 @@ package struct AgentConfiguration: Sendable, Hashable {
     package var metrics: ListenAddress?
     /// The address of the dashboard; nil: there is none.
     package var dashboard: ListenAddress?
+    /// The time that a pairing by typed codes has.
+    package var pairingMilliseconds: Int64 = 120_000
     /// The file that some of it was read from; nil: there was none.
     package var file: String?
     /// The places of such a file, of which the first that is there is read.

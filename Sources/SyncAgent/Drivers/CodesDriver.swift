@@ -63,6 +63,8 @@ final class CodesDriver {
     private let discovery: DiscoveryDriver
     private let members: PairingDriver
     private let profile: @Sendable () -> PairingProfile
+    /// The time that a pairing has.
+    private let lifetime: Tick.Span
     private let signal: ChangeSignal
     private var running: Pairing?
     /// The newest pairing, also after its end.
@@ -75,13 +77,14 @@ final class CodesDriver {
 
     /// - Parameter signal: touched after each change of `view`.
     init(
-        loop: AgentLoop, discovery: DiscoveryDriver, members: PairingDriver, signal: ChangeSignal,
+        loop: AgentLoop, discovery: DiscoveryDriver, members: PairingDriver, signal: ChangeSignal, lifetime: Tick.Span,
         profile: @escaping @Sendable () -> PairingProfile
     ) {
         self.loop = loop
         self.discovery = discovery
         self.members = members
         self.signal = signal
+        self.lifetime = lifetime
         self.profile = profile
         discovery.recordsChanged = { [weak self] in self?.handleRecordsChanged() }
     }
@@ -100,7 +103,8 @@ final class CodesDriver {
     ) throws -> UInt64 {
         guard running == nil else { throw AgentError.alreadyPairing }
         try loop.checkAdmission(as: role, until: until)
-        let rules = PairingMachine.Rules()
+        var rules = PairingMachine.Rules()
+        rules.lifetime = lifetime
         let memberCount = UInt64(loop.core.membership.members.count)
         let links = PairingLinks(
             transport: loop.transport, profile: profile(), memberCount: memberCount,

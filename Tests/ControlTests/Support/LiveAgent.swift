@@ -18,7 +18,7 @@ final class LiveAgent: Sendable {
     static let noFile = "/nowhere/lanyardd.toml"
 
     private init(
-        named name: String, in directory: String, file: String?, listen: String?,
+        named name: String, in directory: String, file: String?, listen: String?, pairingMilliseconds: Int64?,
         hasRead: @escaping @Sendable () -> Void
     ) async throws {
         let own: [ConfigurationLayer.Key: String] = [.dataDirectory: directory]
@@ -31,6 +31,7 @@ final class LiveAgent: Sendable {
             ]
             var configuration = try AgentConfiguration(layers: layers, environment: [:], hostName: name)
             (configuration.file, configuration.filePlaces) = (file, [file ?? Self.noFile])
+            if let pairingMilliseconds { configuration.pairingMilliseconds = pairingMilliseconds }
             hasRead()
             return configuration
         }
@@ -47,17 +48,18 @@ final class LiveAgent: Sendable {
     ///   - directory: the data directory; nil: a fresh one that is gone afterwards.
     ///   - file: the configuration file; nil: there is none.
     ///   - listen: the address, as a flag gives it; nil: the file has it.
+    ///   - pairingMilliseconds: the time that a pairing has; nil: the usual one.
     ///   - hasRead: called at each reading of the configuration, on a thread that may wait, before anything comes of it.
     static func with<Value: Sendable>(
         named name: String = "desk", in directory: String? = nil, file: String? = nil,
-        listen: String? = "127.0.0.1:0", hasRead: @escaping @Sendable () -> Void = {},
-        _ body: (LiveAgent) async throws -> Value
+        listen: String? = "127.0.0.1:0", pairingMilliseconds: Int64? = nil,
+        hasRead: @escaping @Sendable () -> Void = {}, _ body: (LiveAgent) async throws -> Value
     ) async throws -> Value {
         try await AgentTurns.with {
             let temporary = try TemporaryDirectory()
             let live = try await LiveAgent(
                 named: name, in: directory ?? temporary.path + "/data", file: file, listen: listen,
-                hasRead: hasRead)
+                pairingMilliseconds: pairingMilliseconds, hasRead: hasRead)
             let result: Result<Value, any Error>
             do { result = .success(try await body(live)) } catch { result = .failure(error) }
             await live.stop()

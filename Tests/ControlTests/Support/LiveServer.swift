@@ -31,14 +31,16 @@ struct LiveServer: Sendable {
     ///   - place: the directory for the data and the socket, which may be those of an earlier run; nil: fresh ones that are
     ///     gone afterwards.
     ///   - listen: the address at which the agent listens, as a flag gives it; nil: the file has it.
+    ///   - pairingMilliseconds: the time that a pairing has; nil: the usual one.
     static func with<Value: Sendable>(
         named name: String = "desk", audience: ControlSocket.Audience = .owner, connectionLimit: Int? = nil,
         dashboard: DashboardAccess? = nil, in place: String? = nil, file: String? = nil,
-        listen: String? = "127.0.0.1:0",
+        listen: String? = "127.0.0.1:0", pairingMilliseconds: Int64? = nil,
         _ body: (LiveServer) async throws -> Value
     ) async throws -> Value {
         try await LiveAgent.with(
-            named: name, in: place.map { "\($0)/data" }, file: file, listen: listen
+            named: name, in: place.map { "\($0)/data" }, file: file, listen: listen,
+            pairingMilliseconds: pairingMilliseconds
         ) { live async throws in
             let temporary = try TemporaryDirectory()
             let path = "\(place ?? temporary.path)/control.sock"

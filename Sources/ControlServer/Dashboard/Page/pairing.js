@@ -1,7 +1,7 @@
 // Pairing by digits: each screen shows six, and asks for those of the other.
 
 import { lines, send } from '/agent.js';
-import { explain, h, put, sentence, time } from '/elements.js';
+import { explain, find, h, put, sentence, time } from '/elements.js';
 import { rights, shown } from '/words.js';
 
 /** What a person does at the other device, so that it pairs, too. */
@@ -28,7 +28,14 @@ export function pairing() {
     }
 
     const ending = (expires) => (expires ? h('p', { class: 'quiet' }, 'The pairing ends by itself ', time(expires, 'until'), '.') : '');
-    const cancel = () => h('button', { type: 'button', click: () => { stop?.abort(); rest(); } }, 'Cancel');
+    const cancel = () => h('button', {
+        type: 'button',
+        click: () => {
+            stop?.abort();
+            rest(h('p', { id: 'pair-failed' }, 'Pairing was stopped on this device.'));
+            find('pair').focus();
+        },
+    }, 'Cancel');
 
     /** @param {string} [device] a name, the beginning of an id, or HOST:PORT; any that pairs when left out */
     async function begin(device) {
