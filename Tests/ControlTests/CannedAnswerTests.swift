@@ -160,4 +160,34 @@ import Testing
         let piped = try await head("-")
         #expect(!piped.contains("content-length") && piped.contains("\r\ntransfer-encoding: chunked\r\n"))
     }
+
+    // MARK: Devices that are seen while this one pairs
+
+    @Test func `pair says of each device how it was found, and an id only of one that pairs`() async throws {
+        let temporary = try TemporaryDirectory()
+        let path = "\(temporary.path)/control.sock"
+        let devices = [
+            PairingDevice(
+                id: "BBBBBBB-X", shortID: "BBBBBBB", name: "hall", address: "10.0.0.2:21817", via: "incoming",
+                isMember: true),
+            PairingDevice(
+                id: nil, shortID: nil, name: "attic.local", address: "10.0.0.3:21817", via: "mdns", isMember: false),
+            PairingDevice(
+                id: nil, shortID: nil, name: "10.0.0.4", address: "10.0.0.4:21817", via: "address", isMember: false),
+        ]
+        let end = ControlError(.timedOut, "No device came.", hint: "Type it again.")
+        let lines: [PairingLine] = [.devices(devices), .failed(end)]
+        let body: [UInt8] = lines.map { JSONEncoding.bytes($0) + [0x0A] }.reduce([], +)
+        let head =
+            "HTTP/1.1 200 OK\r\nContent-Type: application/x-ndjson\r\nContent-Length: \(body.count)\r\n"
+            + "Connection: close\r\n\r\n"
+        let listener = try SilentListener(path: path, answer: Array(head.utf8) + body)
+        defer { listener.close() }
+        let run = try await CommandRun.lanyard(["pair"], socket: path)
+        for expected in [
+            "Pairs now: hall (BBBBBBB) at 10.0.0.2:21817, it called, a member already.",
+            "On the network: attic.local at 10.0.0.3:21817, found by mDNS. It does not pair yet.",
+            "On the network: 10.0.0.4 at 10.0.0.4:21817, at the address given. It does not pair yet.",
+        ] { #expect(run.errors.contains(expected), "\(run)") }
+    }
 }

@@ -85,4 +85,77 @@ import Testing
             #expect(try await lanyard(server, "snapshot", "list", "--format", "id").exitCode == 0)
         }
     }
+
+    @Test func `events are kept line by line, and shown as a table if columns are asked for`() async throws {
+        try await LiveServer.with { server async throws in
+            _ = try await server.client.emit(try JSONText(#"{"at":20}"#), to: "s")
+            _ = try await server.client.emit(try JSONText(#"{"at":31}"#), type: "move", to: "s")
+            let lines = try await lanyard(server, "events", "s").lines
+            let hot = try await lanyard(server, "events", "s", "--where", "payload/at > 25")
+            #expect(hot.lines == [lines[1]] && lines.count == 2, "\(hot)")
+            let table = try await lanyard(server, "events", "s", "--format", "type,payload")
+            #expect(table.output == "TYPE  PAYLOAD\n-     {\"at\":20}\nmove  {\"at\":31}\n", "\(table)")
+            let all = try await lanyard(server, "events", "s", "--no-headers")
+            #expect(all.lines.count == 2 && all.lines[1].contains("  desk  "), "\(all)")
+            #expect(all.lines[1].hasSuffix("  {\"at\":31}"), "\(all)")
+            let json = try await lanyard(server, "events", "s", "--format", "type", "--json")
+            #expect(json.lines == lines)
+
+            let read = [
+                "events", "s", "--consumer", "c", "--where", "type = move", "--format", "payload", "--no-headers",
+            ]
+            for expected in ["{\"at\":31}\n", ""] {
+                let run = try await CommandRun.lanyard(read, socket: server.socketPath)
+                #expect(run.exitCode == 0 && run.output == expected, "what is left out counts as read: \(run)")
+            }
+            let unknown = try await lanyard(server, "events", "s", "--where", "paylod = 1")
+            #expect(unknown.exitCode == 3 && unknown.output == "" && unknown.errors.contains("payload"), "\(unknown)")
+            #expect(try await lanyard(server, "events", "s", "--format", "size").exitCode == 2)
+            #expect(try await lanyard(server, "events", "none", "--where", "type").exitCode == 2)
+            for reading in [["--follow"], ["--consumer", "c"]] {
+                let arguments = ["events", "s", "--order", "canonical", "--no-headers"] + reading
+                let run = try await CommandRun.lanyard(arguments, socket: server.socketPath)
+                #expect(run.exitCode == 2 && run.errors.contains("rewinds"), "\(run)")
+            }
+        }
+    }
+
+    @Test func `the first rows of a long listing decide its columns, and all rows come`() async throws {
+        try await LiveServer.with { server async throws in
+            let events = try (0..<600).map { EventDraft(type: nil, payload: try JSONText("\($0 == 0 ? 100 : $0)")) }
+            _ = try await server.live.agent.emit(space: "home", stream: "s", events: events)
+            let run = try await lanyard(server, "events", "s", "--format", "payload,type")
+            #expect(run.lines.count == 601 && run.lines.filter { $0.hasPrefix("PAYLOAD") }.count == 1)
+            #expect(run.lines.dropFirst().allSatisfy { $0.count == "PAYLOAD  -".count }, "\(run)")
+            #expect(run.lines.last == "599      -")
+        }
+    }
+
+    @Test func `the list of an object's changes takes the same options`() async throws {
+        try await LiveServer.with { server async throws in
+            try await server.live.put("note/a", #"{"n":1,"title":"\u001b[31m"}"#)
+            try await server.live.edit("note/a", "n=2")
+            try await server.live.attach([1, 2, 3], named: "f", to: "note/a")
+            let table = try await lanyard(server, "history", "note/a", "--field", "n", "--format", "did,field,change")
+            #expect(
+                table.output == "DID      FIELD  CHANGE\ncreated  n      1\nedited   n      1 → 2\n", "\(table)")
+            let edited = try await lanyard(
+                server, "history", "note/a", "--where", "kind = edited", "--format", "field,change", "--no-headers")
+            #expect(edited.output == "n  1 → 2\n", "\(edited)")
+            let file = try await lanyard(
+                server, "history", "note/a", "--where", "attachment/name = f", "--format", "device,change",
+                "--no-headers")
+            #expect(file.output == "desk  + f\n", "\(file)")
+            let title = try await lanyard(
+                server, "history", "note/a", "--where", "field = title", "--format", "change", "--no-headers")
+            #expect(title.output == "\u{FFFD}[31m\n")
+            let text = try await lanyard(server, "history", "note/a", "--where", "new = 2")
+            #expect(text.lines.count == 2 && text.lines[1] == "  n  1 → 2", "\(text)")
+            let json = try await lanyard(server, "history", "note/a", "--where", "kind = edited", "--json").json()
+            #expect((json as? [[String: Any]])?.compactMap { $0["kind"] as? String } == ["edited"])
+            #expect(try await lanyard(server, "history", "note/a", "--where", "knid = edited").exitCode == 3)
+            let blame = try await lanyard(server, "history", "note/a", "--field", "n", "--blame", "--no-headers")
+            #expect(blame.exitCode == 2 && blame.errors.contains("list of changes"), "\(blame)")
+        }
+    }
 }

@@ -3,6 +3,7 @@ import ControlServer
 import Foundation
 import LanyardClient
 import SyncAgent
+import Synchronization
 import Testing
 
 /// Backups that the agent makes by itself.
@@ -100,6 +101,80 @@ import Testing
             #expect(plan.output.contains("last good one ") && plan.output.contains("last try failed"))
             try FileManager.default.moveItem(atPath: away, toPath: lanyard.folder)
             #expect(lanyard.names == before)
+            #expect(try await lanyard("backup", "--now").exitCode == 0)
+            #expect(try await warnings(lanyard).isEmpty)
+        }
+    }
+
+    /// Damages backups of a folder while they are written, as a bad disk does: a byte in their middle, behind the agent's back.
+    private final class BadDisk: Sendable {
+        /// The agent has written this much, and goes on behind it.
+        private static let writtenBytes: off_t = 1 << 18
+
+        private let folder: String
+        private let damaged = Mutex<Set<String>>([])
+        private let isOver = Mutex(false)
+
+        init(_ folder: String) { self.folder = folder }
+
+        /// The unfinished files in which a byte was changed.
+        var names: Set<String> { damaged.withLock(\.self) }
+
+        func begin() {
+            Thread.detachNewThread { [self] in
+                while !isOver.withLock(\.self) {
+                    for name in (try? FileManager.default.contentsOfDirectory(atPath: folder)) ?? []
+                    where name.hasPrefix(".lanyard-") && !names.contains(name) { damage(name) }
+                    sched_yield()
+                }
+            }
+        }
+
+        func end() { isOver.withLock { $0 = true } }
+
+        private func damage(_ name: String) {
+            let file = open("\(folder)/\(name)", O_RDWR)
+            guard file >= 0 else { return }
+            defer { close(file) }
+            var byte: UInt8 = 0
+            guard pread(file, &byte, 1, Self.writtenBytes) == 1 else { return }
+            let place = Self.writtenBytes / 2
+            guard pread(file, &byte, 1, place) == 1 else { return }
+            byte ^= 0x10
+            if pwrite(file, &byte, 1, place) == 1 { _ = damaged.withLock { $0.insert(name) } }
+        }
+    }
+
+    @Test func `what does not read back as it was written is no backup, and the older one stays`() async throws {
+        try await withShell { lanyard in
+            // Long enough to be changed while it is written.
+            try await lanyard.server.live.attach(
+                [UInt8](repeating: 7, count: 8 << 20), named: "large.bin", to: "note/n")
+            #expect(try await lanyard("backup", "--to", lanyard.folder, "--every", "1d", "--keep", "1").exitCode == 0)
+            let disk = BadDisk(lanyard.folder)
+            disk.begin()
+            defer { disk.end() }
+            // A backup that was written and read back before the disk got to it is good, and replaces the one before.
+            var tries = 0
+            while true {
+                let before = lanyard.names
+                let good = try #require(before.count == 1 ? before.first : nil, "\(before)")
+                let known = try Data(contentsOf: URL(fileURLWithPath: "\(lanyard.folder)/\(good)"))
+                let count = disk.names.count
+                let run = try await lanyard("backup", "--now", "--json")
+                tries += 1
+                guard run.exitCode != 0 else {
+                    try #require(tries < 20, "no backup was damaged in time")
+                    continue
+                }
+                #expect(code(run) == "damaged" && run.errors.contains("read back"), "\(run.errors)")
+                #expect(disk.names.count == count + 1)
+                #expect(lanyard.names == before, "the damaged one has no name, and is gone")
+                #expect(try Data(contentsOf: URL(fileURLWithPath: "\(lanyard.folder)/\(good)")) == known)
+                break
+            }
+            #expect(try await warnings(lanyard) == ["backup_failed"])
+            disk.end()
             #expect(try await lanyard("backup", "--now").exitCode == 0)
             #expect(try await warnings(lanyard).isEmpty)
         }

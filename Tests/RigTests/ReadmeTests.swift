@@ -136,7 +136,7 @@ extension RigSuites {
         }
 
         private func type(_ command: String, on node: Node, in folder: URL) throws {
-            let follows = command.hasSuffix("--follow")
+            let follows = command.hasSuffix("--follow") || command.hasSuffix("--watch")
             let outcome = try node.run([
                 "sh", "-c", Self.script("\(follows ? "timeout 2 " : "")\(command)", in: folder),
             ])

@@ -12,6 +12,8 @@ struct Events: AsyncParsableCommand {
             output. What was handed out before without being written comes again with "redelivered": true.
             In canonical order a consumer, and a reader with --follow, hears of late events: {"rewind":true,…,"position":P} says \
             that everything behind P is undone; the lines after it begin there. Positions sort as texts.
+            --where keeps lines; for a consumer those that it leaves out count as read, too. --format and --no-headers print a \
+            table in place of JSON.
             """)
     @Argument(help: ArgumentHelp("The stream.", valueName: "stream"), completion: Completions.streams)
     var stream: String
@@ -31,7 +33,15 @@ struct Events: AsyncParsableCommand {
     var follow = false
     @Option(help: "arrival: as they came here. canonical: the same on every device.")
     var order = EventOrder.arrival
+    @OptionGroup var listing: ListingOptions
     @OptionGroup var global: GlobalOptions
+
+    func validate() throws {
+        if listing.columns.isGiven, order == .canonical, follow || consumer != nil {
+            throw ValidationError(
+                "A table has no rewinds: leave out --format and --no-headers, or read in the order of arrival.")
+        }
+    }
 
     func run() async throws {
         try NameRule.check(stream, is: .stream)
@@ -42,11 +52,16 @@ struct Events: AsyncParsableCommand {
         if let type { try NameRule.check(type, is: .type) }
         (reading.last, reading.type) = (last, type)
         if let before { reading.before = try EventPosition(parsing: before) }
-        let exists = try await global.client().readEventLines(reading) { block in
-            try StandardOutput.write(json: block)
-        }
+        _ = try listing.rows([EventLine]())
+        let client = try global.client()
+        let exists =
+            if listing.columns.isGiven, !global.json {
+                try await showTable(reading, client)
+            } else {
+                try await client.readEventLines(reading) { try StandardOutput.write(json: try lines($0)) }
+            }
         if exists, consumer == nil, after == nil, before == nil, last == nil, !follow {
-            let entry = try await global.client().streams(space: global.space).first { $0.name == stream }
+            let entry = try await client.streams(space: global.space).first { $0.name == stream }
             if let entry, entry.letGo {
                 let begin = entry.begins.map(TimeText.local.exact)
                 let gone = begin.map { "Events from before \($0) were dropped" } ?? "Its events were dropped"
@@ -56,5 +71,36 @@ struct Events: AsyncParsableCommand {
         if !exists {
             global.note("The stream \(shown(stream)) has no events yet. Write one: lanyard emit \(shown(stream)) '{}'")
         }
+    }
+
+    /// Returns the lines that `--where` keeps, byte for byte, and every rewind.
+    private func lines(_ block: [UInt8]) throws(ControlError) -> [UInt8] {
+        guard !listing.conditions.isEmpty else { return block }
+        let kept = try listing.rows(block.split(separator: 0x0A)) { line in
+            line.starts(with: RewindLine.prefix) ? nil : try? JSONDocument(Array(line))
+        }
+        return kept.flatMap { $0 + [0x0A] }
+    }
+
+    private func showTable(_ reading: EventReadRequest, _ client: LanyardClient) async throws -> Bool {
+        let titles = Table(
+            "TIME", "DEVICE", "TYPE", "POSITION", "DOT", "REDELIVERED", "PAYLOAD",
+            leastImportant: ["REDELIVERED", "DOT", "POSITION", "TYPE"])
+        var table = try Table.Growing(titles, global.style, listing.table)
+        let names = await DeviceNames(client, space: global.space)
+        // What comes later is not waited for, and what a consumer was given has to be written before it counts as read.
+        let isPrompt = follow || consumer != nil
+        let exists = try await client.readEvents(reading) { events in
+            let rows = try listing.rows(events)
+            for event in rows {
+                table.add(
+                    Table.Cell(TimeText.local.exact(event.time)), Table.Cell(names[event.device]),
+                    Table.Cell(event.type), Table.Cell(event.position.text), Table.Cell(event.dot),
+                    Table.Cell(event.redelivered ? "yes" : "no"), Table.Cell(ValueText.line(event.payload)))
+            }
+            try StandardOutput.write(try table.lines(now: isPrompt && !rows.isEmpty))
+        }
+        if exists { try StandardOutput.write(try table.lines(now: true)) }
+        return exists
     }
 }

@@ -6,7 +6,8 @@ struct History: AsyncParsableCommand {
     static let configuration = CommandConfiguration(
         abstract: "Show who changed what in an object, and when; the object as it was; or who wrote which part.",
         discussion: """
-            Without options: every change, oldest first, as it was applied here. Of a text only what was deleted and inserted.
+            Without options: every change, oldest first, as it was applied here. Of a text only what was deleted and inserted. \
+            --where keeps some of it; --format and --no-headers print it as a table.
             With --at: the object as the author of that version left it, the same on every device.
             With --blame: who wrote each part of what the field shows now, or showed with --at.
             With --from: what changed from that version until now, or until --at.
@@ -21,9 +22,14 @@ struct History: AsyncParsableCommand {
     var field: String?
     @Flag(help: "Show who wrote which part of the field, and when.")
     var blame = false
+    @OptionGroup var listing: ListingOptions
     @OptionGroup var global: GlobalOptions
 
     func validate() throws {
+        if listing.isGiven, blame || at != nil || from != nil {
+            throw ValidationError(
+                "--where, --format and --no-headers are for the list of changes: leave out --at, --from and --blame.")
+        }
         if blame, field == nil { throw ValidationError("--blame needs to know of what: give --field.") }
         if blame, from != nil { throw ValidationError("Give --blame or --from, not both.") }
         if at != nil, field != nil, !blame, from == nil {
@@ -52,22 +58,51 @@ struct History: AsyncParsableCommand {
         }
     }
 
+    /// The keys of steps, of which none has all.
+    private static let keys = [
+        "version", "time", "device", "kind", "field", "old", "new", "edits", "attachment",
+    ]
+
     private func showChanges(of path: FieldPath?, in name: ObjectName, _ client: LanyardClient) async throws {
         if global.json {
             var array = JSONArrayOutput()
-            try await client.readHistory(of: name, field: path, space: global.space) { try array.add($0) }
+            try await client.readHistory(of: name, field: path, space: global.space) {
+                try array.add(try listing.rows($0, keys: Self.keys))
+            }
             try array.end()
             return
         }
-        let text = HistoryText(names: await DeviceNames(client, space: global.space), style: global.style)
+        let names = await DeviceNames(client, space: global.space)
+        if listing.columns.isGiven { return try await showTable(of: path, in: name, names, client) }
+        let text = HistoryText(names: names, style: global.style)
         var last: DotText?
         try await client.readHistory(of: name, field: path, space: global.space) { entries in
-            for entry in entries {
+            for entry in try listing.rows(entries, keys: Self.keys) {
                 if entry.version != last { try StandardOutput.write(text.head(entry)) }
                 last = entry.version
                 try StandardOutput.write(text.lines(entry))
             }
         }
+    }
+
+    private func showTable(
+        of path: FieldPath?, in name: ObjectName, _ names: DeviceNames, _ client: LanyardClient
+    ) async throws {
+        let titles = Table(
+            "TIME", "DEVICE", "DID", "FIELD", "VERSION", "CHANGE", leastImportant: ["VERSION", "DEVICE"])
+        var table = try Table.Growing(titles, global.style, listing.table)
+        // Colours would count as characters of a cell.
+        let text = HistoryText(names: names, style: Style(usesColor: false))
+        try await client.readHistory(of: name, field: path, space: global.space) { entries in
+            for entry in try listing.rows(entries, keys: Self.keys) {
+                table.add(
+                    Table.Cell(TimeText.local.exact(entry.time)), Table.Cell(names[entry.device]),
+                    Table.Cell(entry.kind.rawValue), Table.Cell(entry.field), Table.Cell(entry.version),
+                    Table.Cell(text.change(entry)))
+            }
+            try StandardOutput.write(try table.lines(now: false))
+        }
+        try StandardOutput.write(try table.lines(now: true))
     }
 
     private func showBlame(

@@ -101,7 +101,8 @@ private actor PairingConversation {
             let way = ways[device.via] ?? shown(device.via)
             let member = device.isMember ? ", a member already" : ""
             if device.id == nil {
-                global.note("On the network: \(shown(device.name)) at \(shown(device.address)). It does not pair yet.")
+                global.note(
+                    "On the network: \(shown(device.name)) at \(shown(device.address)), \(way). It does not pair yet.")
             } else {
                 global.note(
                     "Pairs now: \(name(device.name, device.shortID)) at \(shown(device.address)), \(way)\(member).")

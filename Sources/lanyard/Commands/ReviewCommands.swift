@@ -11,6 +11,8 @@ extension Devices {
                 the work on an object back as a change of this device: lanyard devices accept DEVICE COLLECTION/ID.
                 Events are only listed: --json shows each with its payload, to be emitted again by hand. With --json it is one \
                 page of entries, in the order in which they were written; "next" is the cursor of the next page.
+                --where keeps some of these entries, before they are counted. --format and --no-headers print one table of \
+                objects, streams and what else there is.
                 """)
         @Argument(help: "Its name, its id, or how that begins.", completion: Completions.devices)
         var device: String
@@ -18,6 +20,7 @@ extension Devices {
         var limit = 1_000
         @Option(help: ArgumentHelp("Begin behind this place, as the page before gave it.", valueName: "cursor"))
         var after: String?
+        @OptionGroup var listing: ListingOptions
         @OptionGroup var global: GlobalOptions
 
         func validate() throws {
@@ -29,22 +32,26 @@ extension Devices {
         func run() async throws {
             let client = try global.client()
             if global.json {
-                let page = try await client.voidWork(of: device, after: after, limit: limit, space: global.space)
+                var page = try await client.voidWork(of: device, after: after, limit: limit, space: global.space)
+                page.entries = try listing.rows(page.entries)
                 return try global.print(page) { _ in "" }
             }
             var summary = VoidWorkSummary()
             var (cursor, left) = (after, limit)
             while true {
-                let page = try await client.voidWork(of: device, after: cursor, limit: left, space: global.space)
-                summary.add(page)
+                var page = try await client.voidWork(of: device, after: cursor, limit: left, space: global.space)
                 cursor = page.next
                 left -= page.entries.count
+                page.entries = try listing.rows(page.entries)
+                summary.add(page)
                 if cursor == nil || left <= 0 { break }
             }
-            if summary.isEmpty, after == nil {
+            if left == limit, after == nil {
                 global.note("\(shown(summary.name)) wrote nothing that counts nowhere.")
             }
-            try StandardOutput.write(try summary.text(global.style))
+            try StandardOutput.write(
+                listing.columns.isGiven
+                    ? try summary.table(global.style, listing.table) : try summary.text(global.style))
             note(summary, cursor)
         }
 

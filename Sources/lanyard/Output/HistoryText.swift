@@ -34,6 +34,16 @@ struct HistoryText {
         return edits.map { "  \(name)  \(text($0))\n" }.joined()
     }
 
+    /// Returns what the change did to the field or the attachments, as one line without the field's name.
+    func change(_ entry: HistoryEntry) -> String? {
+        if let attachment = entry.attachment {
+            return "\(entry.kind == .detached ? "-" : "+") \(attachment.name)"
+        }
+        guard entry.field != nil else { return nil }
+        guard let edits = entry.edits else { return ChangedValueText(style: style).change(entry.old, entry.new) }
+        return edits.map(text).joined(separator: ", ")
+    }
+
     /// Returns an edit of a text: the place, the deleted and the inserted text.
     private func text(_ edit: TextChange) -> String {
         let place = style.faint("at \(edit.offset)")
@@ -59,12 +69,15 @@ struct ChangedValueText {
     let style: Style
 
     func line(_ field: FieldPath, _ old: JSONText?, _ new: JSONText?) -> String {
-        let name = "\(style.faint(shown("\(field)")))  "
+        "\(style.faint(shown("\(field)")))  \(change(old, new))\n"
+    }
+
+    func change(_ old: JSONText?, _ new: JSONText?) -> String {
         let after = shown(ValueText.line(new))
-        switch (old, new) {
-        case (nil, _): return name + after + "\n"
-        case (let old?, nil): return "\(name)\(shown(ValueText.line(old))) \(style.bad("removed"))\n"
-        case (let old?, _?): return "\(name)\(shown(ValueText.line(old))) → \(after)\n"
+        return switch (old, new) {
+        case (nil, _): after
+        case (let old?, nil): "\(shown(ValueText.line(old))) \(style.bad("removed"))"
+        case (let old?, _?): "\(shown(ValueText.line(old))) → \(after)"
         }
     }
 }

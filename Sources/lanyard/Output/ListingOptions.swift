@@ -50,8 +50,16 @@ struct ListingOptions: ParsableArguments {
 
     /// Returns the rows for which all conditions hold.
     ///
+    /// - Parameter keys: keys of rows that not every row has.
     /// - Throws: `unknown_field` for a key that no row has, so that a misspelt one does not pass for an empty list.
-    func rows<Row: Encodable>(_ rows: [Row]) throws(ControlError) -> [Row] {
+    func rows<Row: Encodable>(_ rows: [Row], keys: [String] = []) throws(ControlError) -> [Row] {
+        try self.rows(rows, keys: keys) { try? JSONDocument(JSONEncoding.bytes($0)) }
+    }
+
+    /// Returns the same of rows whose JSON this is. One without JSON is kept: it is no row, and says something of those around it.
+    func rows<Row>(
+        _ rows: [Row], keys: [String] = [], json: (Row) -> JSONDocument?
+    ) throws(ControlError) -> [Row] {
         var parsed: [ObjectCondition] = []
         for text in conditions { parsed.append(try ObjectCondition(parsing: text, valuesAsText: false)) }
         guard let condition = ObjectCondition.joining(parsed) else { return rows }
@@ -59,13 +67,18 @@ struct ListingOptions: ParsableArguments {
         var kept: [Row] = []
         var known: [String] = []
         for row in rows {
-            guard let document = try? JSONDocument(JSONEncoding.bytes(row)) else { continue }
+            guard let document = json(row) else {
+                kept.append(row)
+                continue
+            }
             if case .object(let members) = document.root.kind {
                 for member in members where !known.contains(member.key) { known.append(member.key) }
             }
             if filter.holds(document) { kept.append(row) }
         }
-        guard rows.isEmpty || filter.keys.allSatisfy(known.contains) else {
+        guard !known.isEmpty else { return kept }
+        for key in keys where !known.contains(key) { known.append(key) }
+        guard filter.keys.allSatisfy(known.contains) else {
             throw ControlError(
                 .unknownField, "No row has one of the keys that --where names.",
                 hint: "Keys: \(known.joined(separator: ", "))")

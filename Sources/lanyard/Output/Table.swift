@@ -44,20 +44,22 @@ struct Table {
     func text(
         _ style: Style, _ format: TableFormat, limit: Int? = TerminalWidth.current
     ) throws(ControlError) -> String {
-        var chosen = self
-        if let columns = format.columns {
-            var indices: [Int] = []
-            for column in columns {
-                guard let index = titles.firstIndex(where: { Self.isMeant($0, by: column) }) else {
-                    throw ControlError(
-                        .invalidArgument, "There is no column \"\(shown(column))\".",
-                        hint: "Columns: \(titles.map(Self.word).joined(separator: ", "))")
-                }
-                indices.append(index)
+        try choosing(format.columns).text(style, limit: limit, hasHead: format.hasHeaders)
+    }
+
+    /// Returns the table with these columns, in this order; nil for all.
+    private func choosing(_ columns: [String]?) throws(ControlError) -> Table {
+        guard let columns else { return self }
+        var indices: [Int] = []
+        for column in columns {
+            guard let index = titles.firstIndex(where: { Self.isMeant($0, by: column) }) else {
+                throw ControlError(
+                    .invalidArgument, "There is no column \"\(shown(column))\".",
+                    hint: "Columns: \(titles.map(Self.word).joined(separator: ", "))")
             }
-            chosen = Table(indices.map { titles[$0] }, rows: rows.map { row in indices.map { row[$0] } })
+            indices.append(index)
         }
-        return chosen.text(style, limit: limit, hasHead: format.hasHeaders)
+        return Table(indices.map { titles[$0] }, rows: rows.map { row in indices.map { row[$0] } })
     }
 
     private init(_ titles: [String], rows: [[Cell]]) {
@@ -75,11 +77,27 @@ struct Table {
 
     /// - Parameter limit: characters per line; nil for no limit.
     func text(_ style: Style, limit: Int? = TerminalWidth.current, hasHead: Bool = true) -> String {
+        text(style, layout(limit, hasHead: hasHead), hasHead: hasHead)
+    }
+
+    private func text(_ style: Style, _ layout: Layout, hasHead: Bool) -> String {
         let head = titles.map { Cell(text: $0, paint: style.faint) }
-        let all = (hasHead ? [head] : []) + rows
-        let widths = titles.indices.map { column in all.map { $0[column].text.count }.max() ?? 0 }
-        let columns = limit.map { fit(widths, into: $0) } ?? titles.indices.map { ($0, widths[$0]) }
-        return all.map { row in line(row, columns) }.joined()
+        return ((hasHead ? [head] : []) + rows).map { row in line(row, layout) }.joined()
+    }
+
+    /// The columns that are shown, and how wide each is.
+    private struct Layout {
+        let columns: [(column: Int, width: Int)]
+        /// True if a longer text is cut; else it pushes aside what stands behind it.
+        let cuts: Bool
+    }
+
+    private func layout(_ limit: Int?, hasHead: Bool) -> Layout {
+        let widths = titles.indices.map { column in
+            max(hasHead ? titles[column].count : 0, rows.map { $0[column].text.count }.max() ?? 0)
+        }
+        return Layout(
+            columns: limit.map { fit(widths, into: $0) } ?? titles.indices.map { ($0, widths[$0]) }, cuts: limit != nil)
     }
 
     private func fit(_ widths: [Int], into limit: Int) -> [(column: Int, width: Int)] {
@@ -100,17 +118,55 @@ struct Table {
         return columns
     }
 
-    private func line(_ row: [Cell], _ columns: [(column: Int, width: Int)]) -> String {
+    private func line(_ row: [Cell], _ layout: Layout) -> String {
         var line = ""
-        for (index, (column, width)) in columns.enumerated() {
+        for (index, (column, width)) in layout.columns.enumerated() {
             let cell = row[column]
-            let text = cell.text.count > width ? cell.text.prefix(width - 1) + "…" : cell.text[...]
+            let isCut = layout.cuts && cell.text.count > width
+            let text = isCut ? cell.text.prefix(width - 1) + "…" : cell.text[...]
             line += cell.paint(String(text))
-            if index < columns.count - 1 { line += String(repeating: " ", count: width - text.count + Self.gap) }
+            if index < layout.columns.count - 1 {
+                line += String(repeating: " ", count: max(width - text.count, 0) + Self.gap)
+            }
         }
         // Trailing blanks come from an empty last cell.
         while line.last == " " { line.removeLast() }
         return line + "\n"
+    }
+
+    /// A table that is printed while its rows come: the first of them decide how wide its columns are.
+    ///
+    /// Bound: `sampleRows` rows in memory.
+    struct Growing {
+        private static let sampleRows = 500
+
+        private let style: Style
+        private let format: TableFormat
+        private let limit: Int?
+        /// The rows that were not printed.
+        private var table: Table
+        private var layout: Layout?
+
+        /// - Throws: `invalid_argument` for a title that the table does not have.
+        init(
+            _ table: Table, _ style: Style, _ format: TableFormat, limit: Int? = TerminalWidth.current
+        ) throws(ControlError) {
+            (self.table, self.style, self.format, self.limit) = (table, style, format, limit)
+            _ = try table.choosing(format.columns)
+        }
+
+        mutating func add(_ cells: Cell...) { table.add(cells) }
+
+        /// Returns the lines to print: none until there are enough rows to decide the widths, unless they are wanted now.
+        mutating func lines(now: Bool) throws(ControlError) -> String {
+            guard now || layout != nil || table.rows.count >= Self.sampleRows else { return "" }
+            let chosen = try table.choosing(format.columns)
+            table.rows = []
+            if let layout { return chosen.text(style, layout, hasHead: false) }
+            let layout = chosen.layout(limit, hasHead: format.hasHeaders)
+            self.layout = layout
+            return chosen.text(style, layout, hasHead: format.hasHeaders)
+        }
     }
 }
 

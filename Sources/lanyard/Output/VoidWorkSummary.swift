@@ -11,6 +11,7 @@ struct VoidWorkSummary {
         var words: [String] = []
         /// The operations that an admin has accepted.
         var accepted = 0
+        var acceptedWord: String { accepted == 0 ? "no" : accepted == count ? "yes" : "some" }
 
         /// Keeps the first 64.
         mutating func add(_ word: String) { if words.count < 64, !words.contains(word) { words.append(word) } }
@@ -24,7 +25,6 @@ struct VoidWorkSummary {
     /// Indices in the three lists.
     private var places: [String: Int] = [:]
 
-    var isEmpty: Bool { objects.isEmpty && streams.isEmpty && others.isEmpty }
     var hasEvents: Bool { !streams.isEmpty }
 
     /// The first object with work that was not accepted.
@@ -100,10 +100,9 @@ struct VoidWorkSummary {
         if !objects.isEmpty {
             var table = Table("OBJECT", "EDITS", "NEWEST", "ACCEPTED", "WHAT", leastImportant: ["ACCEPTED", "WHAT"])
             for group in objects {
-                let accepted = group.accepted == 0 ? "no" : group.accepted == group.count ? "yes" : "some"
                 table.add(
                     Table.Cell(group.name), Table.Cell(String(group.count)),
-                    Table.Cell(TimeText.local.age(group.newest)), Table.Cell(accepted),
+                    Table.Cell(TimeText.local.age(group.newest)), Table.Cell(group.acceptedWord),
                     Table.Cell(Self.list(group.words)))
             }
             text += try table.text(style, .usual)
@@ -127,6 +126,21 @@ struct VoidWorkSummary {
             text += (text.isEmpty ? "" : "\n") + (try table.text(style, .usual))
         }
         return text
+    }
+
+    /// One table of all, as a person wants it.
+    func table(_ style: Style, _ format: TableFormat) throws(ControlError) -> String {
+        var table = Table(
+            "KIND", "NAME", "COUNT", "NEWEST", "ACCEPTED", "WHAT", leastImportant: ["ACCEPTED", "WHAT", "KIND"])
+        for (kind, groups) in [("object", objects), ("stream", streams), ("other", others)] {
+            for group in groups {
+                table.add(
+                    Table.Cell(kind), Table.Cell(group.name), Table.Cell(String(group.count)),
+                    Table.Cell(TimeText.local.age(group.newest)),
+                    Table.Cell(kind == "object" ? group.acceptedWord : nil), Table.Cell(Self.list(group.words)))
+            }
+        }
+        return try table.text(style, format)
     }
 
     /// The first few; cells are shown safely by the table.

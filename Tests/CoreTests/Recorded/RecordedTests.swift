@@ -9,7 +9,8 @@ import Testing
 /// Holds agents of today to what those of each version said: `Recorded/0.1` has the bytes of conversations of two agents of 0.1.
 ///
 /// A version's recordings are made once, with `LANYARD_RECORDED=write`, and are evidence from then on: a peer of that version
-/// still says exactly this. `LANYARD_RECORDED=again` makes those of the present version anew, as long as it is not released.
+/// still says exactly this. `LANYARD_RECORDED=again` makes those of the present version anew, as long as it is not released;
+/// `LANYARD_RECORDED=add` makes those that the present version lacks, and leaves the others as they are.
 @Suite(.serialized) struct RecordedTests {
     private static let folder = URL(fileURLWithPath: #filePath).deletingLastPathComponent()
     private static let mode = ProcessInfo.processInfo.environment["LANYARD_RECORDED"]
@@ -34,7 +35,8 @@ import Testing
             ($0.name, try RecordedSession.record($0.title, $0.commands, version: LanyardVersion.current))
         }
         let codes = try RecordedCodes.Scenario.allCases.map { ($0.rawValue, try RecordedCodes.record($0)) }
-        let all = sessions + [("bulk-1-blobs", try RecordedBulk.record())] + codes
+        let tickets = try RecordedTickets.Scenario.allCases.map { ($0.rawValue, try RecordedTickets.record($0)) }
+        let all = sessions + [("bulk-1-blobs", try RecordedBulk.record())] + codes + tickets
         return all.map { (name: $0.0 + ".txt", file: $0.1) }
     }
 
@@ -42,8 +44,8 @@ import Testing
         let own = Self.folder.appendingPathComponent(Self.version)
         let isThere = FileManager.default.fileExists(atPath: own.path)
         switch Self.mode {
-        case "again", "write":
-            guard Self.mode == "again" || !isThere else {
+        case "again", "write", "add":
+            guard Self.mode != "write" || !isThere else {
                 Issue.record(
                     """
                     \(own.path) is there: what a version said is recorded once. \
@@ -53,10 +55,12 @@ import Testing
             }
             try FileManager.default.createDirectory(at: own, withIntermediateDirectories: true)
             for (name, file) in try Self.recordings() {
-                try file.text.write(to: own.appendingPathComponent(name), atomically: true, encoding: .utf8)
+                let place = own.appendingPathComponent(name)
+                if Self.mode == "add", FileManager.default.fileExists(atPath: place.path) { continue }
+                try file.text.write(to: place, atomically: true, encoding: .utf8)
             }
         case let mode:
-            #expect(mode == nil, "LANYARD_RECORDED is `write` or `again`")
+            #expect(mode == nil, "LANYARD_RECORDED is `write`, `again` or `add`")
             let files = Self.names.filter { $0.hasPrefix(Self.version + "/") }
             #expect(
                 files.count >= 10,
@@ -64,6 +68,27 @@ import Testing
                 \(own.path) has \(files.count) recordings. Make them: \
                 LANYARD_RECORDED=write deploy/test --only unit --filter RecordedTests
                 """)
+        }
+    }
+
+    /// The sorts of recordings, by how their names begin.
+    private static let sorts = ["session-", "bulk-", "codes-", "ticket-"]
+
+    @Test func `each released version has recordings of every sort`() throws {
+        let root = Self.folder.deletingLastPathComponent().deletingLastPathComponent().deletingLastPathComponent()
+        let changes = try String(contentsOf: root.appendingPathComponent("deploy/CHANGELOG.md"), encoding: .utf8)
+        let heading = /^## (\d+\.\d+)\.\d+/.anchorsMatchLineEndings()
+        let released = Set(changes.matches(of: heading).map { String($0.1) })
+        #expect(!released.isEmpty)
+        for version in released.sorted() {
+            for sort in Self.sorts {
+                #expect(
+                    Self.names.contains { $0.hasPrefix("\(version)/\(sort)") },
+                    """
+                    no recording \(version)/\(sort)… Make it while the program has this version: \
+                    LANYARD_RECORDED=add deploy/test --only unit --filter RecordedTests
+                    """)
+            }
         }
     }
 
@@ -84,7 +109,7 @@ import Testing
             "acknowledgement",
             "state", "presence", "bulk", "holding", "hashes", "request", "chunk", "small", "offer", "commitment",
             "answer",
-            "opening", "confirmed", "admitted", "ended",
+            "opening", "confirmed", "admitted", "ended", "join",
         ] { #expect(kinds.contains(kind), "no recording has \(kind)") }
     }
 
@@ -101,6 +126,7 @@ import Testing
     /// The bytes of a frame that was read and written again; nil if it is not understood.
     private static func rewritten(_ frame: RecordedFrame, of name: String) throws -> [UInt8]? {
         if name.contains("bulk-") { return try BulkFrameCodec.decode(frame.bytes).map(BulkFrameCodec.encode) }
+        if name.contains("ticket-") { return RecordedTickets.rewritten(frame) }
         guard name.contains("codes-") else { return try FrameCodec.decode(frame.bytes).map(FrameCodec.encode) }
         guard let read = CodesFrames.decode(frame.bytes) else { return nil }
         if case .offer(let bytes) = read {
@@ -126,6 +152,7 @@ import Testing
 
     private static func replay(_ file: RecordedFile, at place: Place) throws -> Replay {
         if place.name.contains("bulk-") { return try RecordedBulk.replay(file, at: place.node) }
+        if place.name.contains("ticket-") { return try RecordedTickets.replay(file, at: place.node) }
         if place.name.contains("codes-") { return try RecordedCodes.replay(file, at: place.node) }
         return try RecordedSession.replay(file, at: place.node, version: LanyardVersion.current)
     }
@@ -159,6 +186,17 @@ import Testing
         let place = start + 18 + 34
         try #require(bytes[place] == tag)
         return place
+    }
+
+    @Test func `a ticket's request whose proof has another bit is refused`() throws {
+        var file = try RecordedTickets.record(.joined)
+        #expect(try RecordedTickets.replay(file, at: 1).outcomes == file.outcomes(of: 1))
+        file.lines = file.lines.map { line in
+            guard case .frame(var frame) = line, frame.name == "join request" else { return line }
+            frame.bytes[frame.bytes.count - 1] ^= 1
+            return .frame(frame)
+        }
+        #expect(try RecordedTickets.replay(file, at: 1).outcomes != file.outcomes(of: 1))
     }
 
     @Test func `a peer that says less than was recorded is found`() throws {

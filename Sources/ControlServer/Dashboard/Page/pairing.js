@@ -112,7 +112,7 @@ export function pairing() {
         put(body, h('p', {}, words), ready.length === 0 ? '' : h('ul', { class: 'choices' }, ready.map((device) => h('li', {}, h('button', {
             type: 'button', 'data-device': device.id, click: choose(device) }, h('strong', {}, shown(device.name || device.shortID)), ' ', about(device))))),
         others.length > 0 ? h('p', { class: 'quiet' }, 'Seen on the network: ',
-            others.map((device) => shown(device.name || device.address)).join(', '), '.') : '',
+            others.map((device) => `${shown(device.name || device.address)} (${shown(vias[device.via] ?? device.via)})`).join(', '), '.') : '',
         fault, ending(expires), cancel());
     }
 

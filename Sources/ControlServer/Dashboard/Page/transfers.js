@@ -42,7 +42,7 @@ function peerItem(peer) {
     if (!now) return null;
     const name = shown(deviceName(peer.id));
     const parts = [];
-    if (now.us) parts.push(`${count(now.us, 'change')} to come from ${name}`);
+    if (now.us) parts.push(`${count(now.us, 'operation')} to come from ${name}`);
     if (now.them) parts.push(`${count(now.them, 'change')} to send to ${name}`);
     const pace = [];
     if (now.rate >= 1) pace.push(`${number(Math.round(now.rate))}/s`);
@@ -77,11 +77,15 @@ function show() {
         items.push({ key: 'waiting', signature: text, make: () => h('p', { class: 'moving' }, text) });
     }
     if (items.length === 0) {
-        const waiting = state.status.spaces[0].standings.filter((each) => !each.connected && each.unsent);
+        const { standings } = state.status.spaces[0];
+        const waiting = standings.filter((each) => !each.connected && each.unsent);
+        const connected = state.peers.filter((peer) => peer.paired && peer.state === 'connected');
+        const isCompared = (peer) => peer.behind.us !== null && (standings.find((each) => each.id === peer.id)?.state ?? 'inStep') === 'inStep';
         const text = waiting.length > 0
             ? `Nothing moves. Waiting: ${waiting.slice(0, 3).map((each) => `${count(each.unsent, 'change')} for ${shown(each.name)}`).join(', ')}`
                 + `${waiting.length > 3 ? `, and for ${count(waiting.length - 3, 'more device')}` : ''}.`
-            : state.peers.some((peer) => peer.paired && peer.state === 'connected') ? 'Nothing: all that connected devices have is here, and all of this device is there.'
+            : connected.length > 0 && !connected.every(isCompared) ? 'Nothing moves yet: devices compare what they hold.'
+            : connected.length > 0 ? 'Nothing: all that connected devices have is here, and all of this device is there.'
             : 'Nothing: no other device is connected.';
         items.push({ key: 'none', signature: text, make: () => h('p', { class: 'quiet' }, text) });
     }

@@ -1,6 +1,4 @@
-import Foundation
 import NIOCore
-import SwiftProtobuf
 import SyncModel
 
 /// The inviter's side of one join.
@@ -30,9 +28,9 @@ final class InviterExchange {
     }
 
     func received(_ payload: [UInt8]) {
-        switch (stage, PairingFrames.decode(payload)) {
-        case (.awaitingRequest, .joinRequest(let request)): answer(request)
-        case (.awaitingConfirmation, .joinConfirmed):
+        switch (stage, TicketFrame(payload, key: peer.subjectPublicKeyInfo)) {
+        case (.awaitingRequest, .request(let request)): answer(request)
+        case (.awaitingConfirmation, .confirmed):
             stage = .done
             if let ticket { inviter.confirm(ticket) }
             meet()
@@ -53,24 +51,21 @@ final class InviterExchange {
         inviter.met(device)
     }
 
-    private func answer(_ request: Lanyard_Pairing_V1_JoinRequest) {
-        guard let joiner = Introduction(request.joiner, subjectPublicKeyInfo: peer.subjectPublicKeyInfo) else {
-            return link.closeNow(.pairingMalformed)
-        }
-        switch inviter.judge(request, from: joiner, host: link.remote.host) {
+    private func answer(_ request: TicketRequest) {
+        switch inviter.judge(request, host: link.remote.host) {
         case .failure(let refusal): refuse(refusal)
         case .success(let ticket):
-            guard let device = joiner.joined(metAt: nil) else {
+            guard let device = request.device else {
                 inviter.release(ticket.id, usedBy: nil)
                 return refuse(.notBound)
             }
             stage = .admitting
             link.extendGreeting(by: inviter.limits.pairingDeadline)
-            admit(device, ticket, joinerProof: Array(request.proof))
+            admit(device, ticket, request)
         }
     }
 
-    private func admit(_ device: JoinedDevice, _ ticket: IssuedTicket, joinerProof: [UInt8]) {
+    private func admit(_ device: JoinedDevice, _ ticket: IssuedTicket, _ request: TicketRequest) {
         let exchange = NIOLoopBound(self, eventLoop: link.eventLoop)
         let eventLoop = link.eventLoop
         let admit = inviter.admit
@@ -78,34 +73,28 @@ final class InviterExchange {
             var isAdmitted = true
             do { try await admit(device, ticket) } catch { isAdmitted = false }
             eventLoop.execute { [isAdmitted] in
-                exchange.value.finish(device, ticket, joinerProof: joinerProof, isAdmitted: isAdmitted)
+                exchange.value.finish(device, ticket, request, isAdmitted: isAdmitted)
             }
         }
     }
 
-    private func finish(_ device: JoinedDevice, _ ticket: IssuedTicket, joinerProof: [UInt8], isAdmitted: Bool) {
+    private func finish(_ device: JoinedDevice, _ ticket: IssuedTicket, _ request: TicketRequest, isAdmitted: Bool) {
         inviter.release(ticket.id, usedBy: isAdmitted ? device.deviceID : nil)
         if isAdmitted { admitted = device }
         guard stage == .admitting else { return meet() }
         guard isAdmitted else { return refuse(.notAdmitted) }
         self.ticket = ticket.id
-        let introduction = Introduction(inviter.identity, inviter.profile())
-        let proof = TicketProof.inviter(
-            secret: ticket.secret, inviter: introduction, joinerKey: peer.subjectPublicKeyInfo, joinerProof: joinerProof
-        )
-        let accepted = Lanyard_Pairing_V1_JoinAccepted.with {
-            $0.inviter = introduction.message
-            $0.proof = Data(proof)
-            $0.grant = MembershipGrant(role: ticket.role, founder: inviter.founder()).message
-        }
+        let acceptance = TicketAcceptance(
+            of: request, secret: ticket.secret, inviter: Introduction(inviter.identity, inviter.profile()),
+            grant: MembershipGrant(role: ticket.role, founder: inviter.founder()))
         stage = .awaitingConfirmation
         link.extendGreeting(by: inviter.limits.pairingDeadline)
-        link.send(PairingFrames.encode(.joinAccepted(accepted)))
+        link.send(TicketFrame.accepted(acceptance).encoded)
     }
 
     private func refuse(_ refusal: JoinRefusal) {
         stage = .done
-        link.send(PairingFrames.encode(.joinRefused(.with { $0.code = refusal.rawValue })))
+        link.send(TicketFrame.refused(code: refusal.rawValue).encoded)
         link.close(refusal.reason)
     }
 }

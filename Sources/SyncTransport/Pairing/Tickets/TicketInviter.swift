@@ -71,19 +71,16 @@ package final class TicketInviter {
     }
 
     /// Judges a request. A ticket that passes is reserved for the device until `release`.
-    func judge(
-        _ request: Lanyard_Pairing_V1_JoinRequest, from joiner: Introduction, host: String
-    ) -> Result<IssuedTicket, JoinRefusal> {
+    func judge(_ request: TicketRequest, host: String) -> Result<IssuedTicket, JoinRefusal> {
         let now = NIODeadline.now()
         guard wrongProofs.mayTry(host, now: now) else { return .failure(.tooManyAttempts) }
         guard let id = TicketID(bytes: request.ticket), let ticket = store.ticket(id),
-            TicketProof.isJoiner(
-                Array(request.proof), secret: ticket.secret, inviterKey: identity.subjectPublicKeyInfo, joiner: joiner)
+            request.isProven(secret: ticket.secret, inviterKey: identity.subjectPublicKeyInfo)
         else {
             if wrongProofs.record(host, now: now) { store.endAll(atMilliseconds: nowMilliseconds()) }
             return .failure(.unknownTicket)
         }
-        let device = DeviceID(subjectPublicKeyInfo: joiner.subjectPublicKeyInfo)
+        let device = DeviceID(subjectPublicKeyInfo: request.joiner.subjectPublicKeyInfo)
         guard nowMilliseconds() < ticket.expiresAtMilliseconds else { return .failure(.expired) }
         guard (ticket.usedBy ?? device) == device, (reserved[id] ?? device) == device else {
             return .failure(.alreadyUsed)

@@ -1,6 +1,4 @@
-import Foundation
 package import NIOCore
-import SwiftProtobuf
 import SyncModel
 
 /// The joiner's side: dials the ticket's address and all others that are known at once, and goes on with the first where the
@@ -29,7 +27,8 @@ final class TicketJoiner: LinkDelegate {
     private var notInvitingAt: String?
     /// The link that answered as the right device.
     private var chosen: Link?
-    private var proof: [UInt8] = []
+    /// The question that was sent on it.
+    private var request: TicketRequest?
     /// The inviter proved itself and made us a member: from here on only our own store can fail.
     private var isAnswered = false
     private var outcome: Result<JoinedDevice, JoinError>?
@@ -120,45 +119,33 @@ final class TicketJoiner: LinkDelegate {
         }
         chosen = link
         for other in links where other !== link { other.closeNow(.closedHere) }
-        proof = TicketProof.joiner(
-            secret: ticket.secret, inviterKey: peer.subjectPublicKeyInfo, joiner: introduction)
-        let request = Lanyard_Pairing_V1_JoinRequest.with {
-            $0.ticket = Data(ticket.id.bytes)
-            $0.joiner = introduction.message
-            $0.proof = Data(proof)
-        }
+        let request = TicketRequest(ticket, inviterKey: peer.subjectPublicKeyInfo, joiner: introduction)
+        self.request = request
         link.extendGreeting(by: transport.limits.pairingDeadline)
-        link.send(PairingFrames.encode(.joinRequest(request)))
+        link.send(TicketFrame.request(request).encoded)
     }
 
     func linkReceived(_ link: Link, payload: [UInt8]) {
         guard link === chosen, outcome == nil, !isAnswered, let peer = link.peer else { return }
-        switch PairingFrames.decode(payload) {
-        case .joinRefused(let refused):
-            let isKnown = JoinRefusal(rawValue: refused.code) != nil
-            finish(.failure(.refused(code: isKnown ? refused.code : "refused")))
-        case .joinAccepted(let accepted): take(accepted, from: peer, over: link)
-        case .joinRequest, .joinConfirmed, nil: finish(.failure(.badAnswer))
+        switch TicketFrame(payload, key: peer.subjectPublicKeyInfo) {
+        case .refused(let code):
+            finish(.failure(.refused(code: JoinRefusal(rawValue: code) != nil ? code : "refused")))
+        case .accepted(let acceptance): take(acceptance, over: link)
+        case .request, .confirmed, nil: finish(.failure(.badAnswer))
         }
     }
 
-    private func take(_ accepted: Lanyard_Pairing_V1_JoinAccepted, from peer: PeerKey, over link: Link) {
-        guard let inviter = Introduction(accepted.inviter, subjectPublicKeyInfo: peer.subjectPublicKeyInfo),
-            TicketProof.isInviter(
-                Array(accepted.proof), secret: ticket.secret, inviter: inviter,
-                joinerKey: introduction.subjectPublicKeyInfo, joinerProof: proof)
+    private func take(_ acceptance: TicketAcceptance, over link: Link) {
+        guard let request,
+            let device = acceptance.device(answering: request, secret: ticket.secret, metAt: link.remote)
         else { return finish(.failure(.badAnswer)) }
-        let grant = accepted.hasGrant ? MembershipGrant(accepted.grant) : nil
-        guard !accepted.hasGrant || grant != nil, let device = inviter.joined(metAt: link.remote, grant: grant) else {
-            return finish(.failure(.badAnswer))
-        }
         isAnswered = true
         link.extendGreeting(by: transport.limits.pairingDeadline)
         admit(device).assumeIsolated().whenComplete { result in
             guard self.outcome == nil else { return }
             switch result {
             case .success:
-                link.send(PairingFrames.encode(.joinConfirmed(Lanyard_Pairing_V1_JoinConfirmed())))
+                link.send(TicketFrame.confirmed.encoded)
                 self.finish(.success(device))
             case .failure: self.finish(.failure(.notAdmitted))
             }
