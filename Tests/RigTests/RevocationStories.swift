@@ -27,7 +27,7 @@ extension RigSuites {
                     let sessions = try rig.ask([1, 2, 3, 4]) { try $0.connected().contains("node5") }
                     return try sessions.allSatisfy { $0 } && two.list("note").count > 10
                 }
-                let began = ContinuousClock.now
+                let (stolen, began) = (try five.id(), Date())
                 let command = try Terminal(two, ["lanyard", "devices", "revoke", "node5", "--yes", "--json"])
                 try eventually(within: .seconds(10), "node2 says that node5 is revoked") {
                     try two.member("node5").state == "revoked"
@@ -36,10 +36,10 @@ extension RigSuites {
                     let sessions = try rig.ask([1, 2, 3, 4, 5]) { try $0.connected() }
                     return sessions[4].isEmpty && sessions.prefix(4).allSatisfy { !$0.contains("node5") }
                 }
-                let all = milliseconds(ContinuousClock.now - began)
-                #expect(
-                    took <= .seconds(1),
-                    "\(milliseconds(took)) ms after node2 said so, \(all) ms after the command was typed")
+                #expect(took <= .seconds(1), "\(milliseconds(took)) ms after node2 said so")
+                let times = try timesOut(of: stolen, after: began, rig)
+                print("    sessions with node5 ended \(times) ms after the command was typed")
+                #expect(times.allSatisfy { (0...1_000).contains($0) }, "\(times) ms after the command was typed")
                 let outcome = try command.end(within: .seconds(10))
                 #expect(outcome.status == 0, "\(outcome.errors)")
                 try expectReceipts(try two.decode(RevocationAnswer.self, outcome.output), rig)
@@ -47,6 +47,21 @@ extension RigSuites {
                 #expect(end.status == 4 && end.errors.contains("revoked"), "\(end.status): \(end.errors)")
                 try expectToldItself(five, by: "node2")
                 try expectOnePast(of: five, rig)
+            }
+        }
+
+        /// Returns how many milliseconds after a moment each of the others closed its last session with the device, by the log of
+        /// its agent. Asking would take as long as what is measured: five commands at once, again and again, on few cores.
+        private func timesOut(of device: String, after moment: Date, _ rig: Rig) throws -> [Int64] {
+            let peer = "peer.id=\(device.prefix(7))"
+            return try rig.ask([1, 2, 3, 4]) { node in
+                let lines = try node.rig("log", "\(node.number)").output.split(separator: "\n")
+                let last = lines.last { $0.contains(" A peer left. ") && $0.contains(peer) }
+                guard let time = last?.split(separator: " ").first else {
+                    throw RigError(description: "the log of \(node.name) tells of no end of a session with \(peer)")
+                }
+                let style = Date.ISO8601FormatStyle(includingFractionalSeconds: true)
+                return Int64(try style.parse(String(time)).timeIntervalSince(moment) * 1_000)
             }
         }
 
