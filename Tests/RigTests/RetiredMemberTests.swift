@@ -43,13 +43,19 @@ extension RigSuites {
                     + "--data-binary '\(body)' http://localhost/v1/transactions >/dev/null")
         }
 
-        @Test func `a retired member's work is back within three seconds, each transaction whole`() throws {
+        @Test func `a retired member's work is back within three seconds, each transaction whole, the rest listed`()
+            throws
+        {
             try Rig.with(3) { rig in
                 let (one, two, three) = (rig.node(1), rig.node(2), rig.node(3))
                 try book(1, at: three)
+                for name in ["edited", "left"] { try one.put("chore/\(name)", ["title": "old"]) }
                 try rig.inStep([1, 2, 3], within: .seconds(30))
                 try rig("isolate", "3")
                 for number in 2...20 { try book(number, at: three) }
+                // Of its deletions one meets an edit.
+                for name in ["edited", "left"] { #expect(try three.delete("chore/\(name)")) }
+                try one.edit("chore/edited", "title=new")
                 try one.lanyard("devices", "retire", "node3", "--yes")
                 try eventually(within: .seconds(10), "the other hears of it") {
                     try state(of: "node3", at: two) == "retired"
@@ -69,6 +75,11 @@ extension RigSuites {
                 try three.lanyard("wait", "--timeout", "5s")
                 #expect(try status(three).warnings.isEmpty)
                 for node in [one, two, three] { #expect(try node.events("booked").count == 20) }
+                try rig.inStep()
+                try rig.expectAbsent("chore/left")
+                #expect(try rig.show([1, 2, 3], "chore/edited", ["title": "new"]))
+                let listed = try three.conflicts()
+                #expect(listed.map(\.sentence) == ["chore/edited: deletedWhileEdited"], "what is not done again")
             }
         }
 
