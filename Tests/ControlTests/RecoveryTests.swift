@@ -200,6 +200,40 @@ import lanyard
         }
     }
 
+    @Test func `a name that a second device takes revokes neither, and both ids are told`() async throws {
+        let place = try TemporaryDirectory()
+        let data = place.path + "/data"
+        try await LiveServer.with { server async throws in
+            let (desk, attic) = (server.live, try await server.live.addAwayMember(named: "attic"))
+            try await LiveAgent.with(named: "hall", in: data) { hall async throws in try await desk.pair(with: hall) }
+            // It starts again under the name of the other one.
+            try await LiveAgent.with(named: "attic", in: data) { hall async throws in
+                _ = try await hall.agent.addAddress(host: "127.0.0.1", port: desk.agent.listenPort)
+                try await desk.until { agent async throws in
+                    try await agent.devices(space: "home").count { $0.name == "attic" } == 2
+                }
+                let before = try await desk.agent.trust(space: "home", after: nil, limit: 100).entries.count
+                for words in [["revoke", "attic", "--yes"], ["role", "attic", "reader"]] {
+                    let refused = try await CommandRun.lanyard(
+                        ["devices"] + words + ["--json"], socket: server.socketPath)
+                    #expect(refused.exitCode == 2 && refused.output.isEmpty, "\(refused)")
+                    #expect(refused.errors.contains(#""code":"ambiguous_device""#), "\(refused.errors)")
+                    for id in [attic.shortID, hall.shortID] { #expect(refused.errors.contains(id), "\(refused)") }
+                }
+                let asked = await RoleChangeTests.refusal {
+                    try await desk.agent.revoke(space: "home", device: "attic", RevocationRequest(wipe: true))
+                }
+                #expect(asked?.code == .ambiguousDevice, "\(asked as Any)")
+                #expect(try await desk.agent.trust(space: "home", after: nil, limit: 100).entries.count == before)
+                #expect(try await desk.agent.devices(space: "home").allSatisfy { $0.state != "revoked" })
+                let revoked = try await CommandRun.lanyard(
+                    ["devices", "revoke", hall.shortID, "--yes"], socket: server.socketPath)
+                #expect(revoked.output.hasPrefix("attic (\(hall.shortID)) is revoked:"), "\(revoked)")
+                #expect(try await RoleChangeTests.entry(attic, on: desk).state != "revoked")
+            }
+        }
+    }
+
     @Test func `the key is made and used by commands, and is no word of one`() async throws {
         try await LiveServer.with { server async throws in
             let attic = try await server.live.addAwayMember(named: "attic")
