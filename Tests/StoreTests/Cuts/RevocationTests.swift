@@ -29,8 +29,10 @@ struct RevocationTests {
         try mesh((0..<count).map { StoreBed($0 == 0 ? kind : .sqliteInTmpfs, device: TestDevice(UInt8($0 + 1))) })
     }
 
-    private func write(_ store: SQLiteStore, _ action: TrustOrder.Action, by key: RecoveryKey? = nil) throws {
-        let result = try store.append([.trust(TrustOrder(action, recoveryKey: key))], wallMilliseconds: 9)
+    private func write(
+        _ store: SQLiteStore, _ action: TrustOrder.Action, by key: RecoveryKey? = nil, at wall: Int64 = 9
+    ) throws {
+        let result = try store.append([.trust(TrustOrder(action, recoveryKey: key))], wallMilliseconds: wall)
         #expect(try result.commit.digest == store.state().digest)
         if case .failure(let refusal) = result.outcomes[0] { Issue.record("\(refusal.reason)") }
     }
@@ -157,6 +159,40 @@ struct RevocationTests {
         #expect(try !stores[0].state().isIncomplete, "all of that work is in the log")
         try stores[2].pull(from: stores[0])
         try StrictEndTests.expectSame(stores[0], as: stores[2])
+    }
+
+    /// The second clock is in the year 6406.
+    @Test(arguments: [2, 140_000_000_000_000] as [Int64])
+    func `which statement is the later one follows from what its author knew, whatever the clocks`(
+        wall: Int64
+    ) throws {
+        let stores = try mesh(.sqliteInTmpfs)
+        let third = TestDevice(3).id
+        func role(_ store: SQLiteStore) throws -> MemberFact.Role? {
+            try store.logState().cuts.verdicts?.roles[third]
+        }
+        try write(stores[0], .role(TestDevice(2).id, .admin))
+        try converge(stores)
+        // Two that do not know each other: the lesser role, and not the later clock's.
+        try write(stores[1], .role(third, .admin), at: wall)
+        try write(stores[0], .role(third, .reader))
+        try converge(Array(stores.prefix(2)))
+        for store in stores.prefix(2) { #expect(try role(store) == .reader) }
+        // A readmission undoes the revocation that it knows, and no other one, whichever was written first by their clocks.
+        try write(stores[0], .revocation(third, wipes: false))
+        try write(stores[0], .readmission(third, .writer), at: 1)
+        #expect(try !stores[0].state().cuts.isRevoked(third))
+        try write(stores[1], .revocation(third, wipes: false), at: wall)
+        try converge(Array(stores.prefix(2)))
+        for store in stores.prefix(2) { #expect(try store.state().cuts.isRevoked(third)) }
+        // One that knows all of them, by a clock that is behind them all.
+        try write(stores[0], .readmission(third, .writer), at: 1)
+        try converge(stores)
+        for store in stores {
+            #expect(try !store.state().cuts.isRevoked(third))
+            #expect(try role(store) == .writer)
+        }
+        try StrictEndTests.expectSame(stores[0], as: stores[1])
     }
 
     @Test(arguments: StoreKind.allCases)
