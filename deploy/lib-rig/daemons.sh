@@ -103,9 +103,10 @@ answers_readyz() {
 }
 agent_is_ready_or_gone() { answers_readyz "$1" || daemon_is_gone "$1" agent; }
 agent_ready() {
-    until_true "$READY_SECONDS" agent_is_ready_or_gone "$1" || true
+    # Asked once: an agent that is told to wipe its data answers, and begins anew a moment later.
+    until_true "$READY_SECONDS" agent_is_ready_or_gone "$1" ||
+        laggard "$1" "the agent of node $1 did not answer /readyz within $READY_SECONDS s"
     if daemon_is_gone "$1" agent; then laggard "$1" "the agent of node $1 ended while starting"; fi
-    answers_readyz "$1" || laggard "$1" "the agent of node $1 did not answer /readyz within $READY_SECONDS s"
 }
 
 # laggard NUMBER SENTENCE: the error with the end of that node's log.
