@@ -19,7 +19,8 @@ function sample() {
         seen.add(peer.id);
         const found = state.status?.spaces[0].standings.find((each) => each.id === peer.id);
         const list = samples.get(peer.id) ?? [];
-        list.push({ at, us: peer.behind.us ?? 0, them: found?.unsent ?? peer.behind.them ?? 0, moved: peer.bytesIn + peer.bytesOut });
+        // In changes; `behind.them` counts operations, and a fall from one to the other would be no pace.
+        list.push({ at, us: peer.behind.us ?? 0, them: found?.unsent ?? 0, moved: peer.bytesIn + peer.bytesOut });
         samples.set(peer.id, list.slice(-SAMPLES));
     }
     for (const id of samples.keys()) if (!seen.has(id)) samples.delete(id);
