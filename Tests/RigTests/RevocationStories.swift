@@ -39,8 +39,7 @@ extension RigSuites {
                 #expect(took <= .seconds(1), "\(milliseconds(took)) ms after node2 said so")
                 let times = try timesOut(of: stolen, after: began, rig)
                 print("    sessions with node5 ended \(times) ms after the command was typed")
-                // From the end on node 2, where it was typed: how soon its command starts is the machine's.
-                #expect(times.allSatisfy { $0 - times[1] <= 1_000 }, "\(times) ms after the command was typed")
+                #expect(times.allSatisfy { (0...1_000).contains($0) }, "\(times) ms after the command was typed")
                 let outcome = try command.end(within: .seconds(10))
                 #expect(outcome.status == 0, "\(outcome.errors)")
                 try expectReceipts(try two.decode(RevocationAnswer.self, outcome.output), rig)
