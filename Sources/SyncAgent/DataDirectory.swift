@@ -43,13 +43,26 @@ enum DataDirectory {
     ) throws(StoreError) -> SQLiteStore {
         let leases = leaseDirectories.lazy.compactMap { LeaseFolder(path: $0) }.first
         var configuration = SQLiteConfiguration(directory: path, leases: leases)
+        configuration.clockAhead = { WallClock.aheadOfUptime }
         configuration.program = version
         configuration.readsBeforeUpgraded = true
         configuration.upgrading = upgrading
         return try SQLiteStore(
             configuration, device: identity.deviceID,
-            incarnations: { UInt64.random(in: .min ... .max) },
+            incarnations: { incarnation() },
             sign: { identity.sign($0) })
+    }
+
+    /// Two runs of one memory image may draw the same random numbers, and read their clocks at different moments.
+    private static func incarnation() -> UInt64 {
+        var (wall, uptime) = (timespec(), timespec())
+        clock_gettime(CLOCK_REALTIME, &wall)
+        clock_gettime(CLOCK_BOOTTIME, &uptime)
+        var hash = SHA256()
+        for part in [Int.random(in: .min ... .max), wall.tv_sec, wall.tv_nsec, uptime.tv_sec, uptime.tv_nsec] {
+            withUnsafeBytes(of: part) { hash.update(bufferPointer: $0) }
+        }
+        return hash.finalize().withUnsafeBytes { $0.loadUnaligned(as: UInt64.self) }
     }
 
     /// Finishes a wipe that was begun there, before anything is opened. Does nothing otherwise.

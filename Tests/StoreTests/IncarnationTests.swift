@@ -1,3 +1,4 @@
+import Synchronization
 import SyncModel
 import SyncStore
 import Testing
@@ -37,6 +38,34 @@ struct IncarnationTests {
         let other = try write(second)
         #expect(other.replica != replica && other.counter == 0)
         #expect(try second.state().ownReplica == other.replica)
+    }
+
+    /// What is seen of a virtual machine that was put back with its memory: until its clock is right again, nothing.
+    @Test func `a clock that was set begins a new incarnation, and one that is a little off does not`() throws {
+        let bed = StoreBed(.sqliteInTmpfs)
+        let store = try bed.open()
+        let first = try write(store)
+        bed.clockAhead.withLock { $0 += 9_000 }
+        #expect(try write(store) == Dot(replica: first.replica, counter: 1))
+        bed.clockAhead.withLock { $0 += 3_600_000 }
+        let second = try write(store)
+        #expect(second.replica != first.replica && second.counter == 0)
+        #expect(try write(store) == Dot(replica: second.replica, counter: 1))
+        bed.clockAhead.withLock { $0 -= 3_600_000 }
+        #expect(try write(store).replica != second.replica)
+        #expect(try store.state().counts.events == 5)
+    }
+
+    @Test func `an end that was not signed yet is signed before such a new incarnation`() throws {
+        let bed = StoreBed(.sqliteInTmpfs)
+        let store = try bed.open()
+        try store.leaveOpen()
+        #expect(try store.append([[.event("s")]], wallMilliseconds: 1).segments.isEmpty)
+        let replica = try #require(try store.state().ownReplica)
+        bed.clockAhead.withLock { $0 -= 3_600_000 }
+        let commit = try store.append([[.event("s")]], wallMilliseconds: 1)
+        #expect(try store.state().ownReplica.map { $0 != replica } == true)
+        #expect(commit.segments.contains { $0.segment.replica == replica && !$0.segment.signature.isEmpty })
     }
 
     @Test(arguments: StoreKind.allCases)

@@ -27,6 +27,8 @@ final class StoreBed: @unchecked Sendable {
     private var leaseFolder: ScratchFolder
     private let incarnations = Mutex<UInt64>(0)
     var hasLeases = true
+    /// How far the machine's wall clock is ahead of the time since its start, in milliseconds.
+    let clockAhead = Mutex<Int64>(0)
 
     init(_ kind: StoreKind, device: TestDevice = TestDevice(1)) {
         self.kind = kind
@@ -67,6 +69,7 @@ final class StoreBed: @unchecked Sendable {
             var configuration = SQLiteConfiguration(
                 directory: directory, leases: hasLeases ? LeaseFolder(path: leaseFolder.path) : nil)
             configuration.schema = schema
+            configuration.clockAhead = { [self] in clockAhead.withLock { $0 } }
             if kind == .sqliteOfLargeObjects { configuration.largeStateBytes = 1 }
             return try SQLiteStore(
                 configuration, device: device.id, faults: faults, incarnations: next, sign: device.sign)

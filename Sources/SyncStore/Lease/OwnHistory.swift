@@ -9,6 +9,9 @@ package struct OwnHistory: Sendable {
     private let space: SpaceID
     private let keeper: (any LeaseKeeper)?
     private let incarnations: @Sendable () -> UInt64
+    private let clockAhead: @Sendable () -> Int64
+    /// What `clockAhead` gave when it was asked last.
+    private var knownAhead: Int64
     package private(set) var author: ChangeAuthor?
     private var lease: (any HeldLease)?
     /// True if at the start the store held work by authors that no fact connected to this device: its key is new, its data is
@@ -18,12 +21,14 @@ package struct OwnHistory: Sendable {
     /// - Parameter state: at the start of the store.
     package init(
         device: DeviceID, on state: LogState, keeper: (any LeaseKeeper)?, faults: StoreFaults = [],
-        incarnations: @escaping @Sendable () -> UInt64
+        incarnations: @escaping @Sendable () -> UInt64, clockAhead: @escaping @Sendable () -> Int64
     ) {
         self.device = device
         space = state.space
         self.keeper = keeper
         self.incarnations = incarnations
+        self.clockAhead = clockAhead
+        knownAhead = clockAhead()
         let connected = Set(state.members.connected(with: device))
         isNewOnOldData =
             !faults.contains(.strangersNamed) && state.tips.contains { !connected.contains($0.replica.device) }
@@ -63,6 +68,18 @@ package struct OwnHistory: Sendable {
         if cuts.isAway(device), !mayBegin, !faults.contains(.beginUninvited) { throw .retired }
         if let author, cuts.end(of: author.replica) != nil { end() }
     }
+
+    /// Ends the history if the wall clock was set since the last call. A virtual machine that was put back with its memory
+    /// shows it in nothing else: lease, counters and the time since the start went back together.
+    mutating func heedClock() {
+        let ahead = clockAhead()
+        guard abs(ahead - knownAhead) > Self.steadyMilliseconds else { return }
+        knownAhead = ahead
+        end()
+    }
+
+    /// Time servers put a clock right by less, often; what is put back is older.
+    private static let steadyMilliseconds: Int64 = 10_000
 
     /// The author of the next change: the one we have, else of a new incarnation that nothing held uses.
     package func nextAuthor(on state: LogState) -> ChangeAuthor {

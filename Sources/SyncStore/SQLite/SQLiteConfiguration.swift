@@ -4,6 +4,8 @@ package struct SQLiteConfiguration: Sendable {
     package var directory: String
     /// Nil where nothing is forgotten at a reboot: every start then begins a new incarnation.
     package var leases: (any LeaseKeeper)?
+    /// The milliseconds by which the wall clock is ahead of the time since the machine's start. A clock that is set changes it.
+    package var clockAhead: @Sendable () -> Int64 = { 0 }
     /// Writes are refused while the file system has less than this free: twice what a checkpoint of a full write-ahead
     /// log moves, so that what was acknowledged can always be brought into the database.
     package var reserveBytes: Int64 = 8 << 20

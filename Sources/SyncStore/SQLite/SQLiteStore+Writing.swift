@@ -5,7 +5,7 @@ package import SyncModel
 extension SQLiteStore {
     /// Plans each write against what is stored by then, authors one change for each that has something to write, chains,
     /// signs and commits all of them in one transaction. A refused write leaves nothing behind; the others stand.
-    /// Mints a new incarnation first when the lease does not prove that this store lost nothing.
+    /// Mints a new incarnation first when the lease does not prove that this store lost nothing, or the clock was set.
     /// After `leaveOpen` a commit may stay open: its segments are then no part of the result.
     package func append(_ writes: [LocalWrite], wallMilliseconds: Int64) throws(StoreError) -> AppendResult {
         try writing.withLock { writing throws(StoreError) in
@@ -16,6 +16,7 @@ extension SQLiteStore {
             let state = writing.log
             let isRecovery = writes.allSatisfy(\.isOfRecoveryKey)
             try writing.own.heedCuts(state.cuts, isRecovery: isRecovery, faults: faults)
+            writing.own.heedClock()
             let next = writing.own.nextAuthor(on: state)
             let isSealed = !mayStayOpen || writing.tail?.isFull ?? false
             if isSealed || writing.tail.map({ $0.replica != next.replica }) ?? false {

@@ -88,7 +88,8 @@ package final class SQLiteStore: Sendable {
         if let program = configuration.program { files.record(program: program) }
         let makeOwn = { @Sendable (log: LogState) in
             OwnHistory(
-                device: device, on: log, keeper: configuration.leases, faults: faults, incarnations: incarnations)
+                device: device, on: log, keeper: configuration.leases, faults: faults, incarnations: incarnations,
+                clockAhead: configuration.clockAhead)
         }
         var own = makeOwn(log)
         var (leftOpen, holdsBack): (ReplicaID?, Bool) = (nil, false)
