@@ -182,7 +182,8 @@ extension Agent {
         }
         let pairing = PairingDriver(
             loop: loop, writer: writer, identity: identity, tickets: tickets, profile: profile)
-        let discovery = DiscoveryDriver(loop: loop, keys: DiscoveryKeyDriver(loop: loop, writer: writer))
+        let keys = DiscoveryKeyDriver(loop: loop, writer: writer, faults: configuration.faults)
+        let discovery = DiscoveryDriver(loop: loop, keys: keys)
         let codes = CodesDriver(
             loop: loop, discovery: discovery, members: pairing, signal: pairingSignal,
             lifetime: .milliseconds(configuration.pairingMilliseconds), profile: profile)

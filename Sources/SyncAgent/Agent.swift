@@ -401,6 +401,11 @@ package final class Agent: Sendable {
         try await onLoop { [self] in running.bulk.core.view(of: blob) }
     }
 
+    /// Returns the keys of daily tags as this device has them; nil before they are known.
+    package func discoveryKeys() async throws -> DiscoveryKeys? {
+        try await onLoop { [self] in running.discovery.knownKeys }
+    }
+
     package func refusals() async throws -> [(code: String, count: Int)] {
         try await onLoop { [self] in
             running.loop.transport.refusals.all.map { ($0.reason.rawValue, Int(clamping: $0.count)) }

@@ -10,12 +10,13 @@ import Testing
 @Suite(.timeLimit(.minutes(5))) struct RoleChangeTests {
     /// Runs `body` with a founder and two members, of this role and a writer, that are in step.
     static func withMesh(
-        _ role: Role = .writer, _ body: (_ desk: LiveAgent, _ hall: LiveAgent, _ attic: LiveAgent) async throws -> Void
+        _ role: Role = .writer, planting faults: AgentFaults = [],
+        _ body: (_ desk: LiveAgent, _ hall: LiveAgent, _ attic: LiveAgent) async throws -> Void
     ) async throws {
-        try await LiveAgent.with { desk async throws in
-            try await LiveAgent.with(named: "hall") { hall async throws in
+        try await LiveAgent.with(faults: faults) { desk async throws in
+            try await LiveAgent.with(named: "hall", faults: faults) { hall async throws in
                 try await join(desk, hall, as: role)
-                try await LiveAgent.with(named: "attic") { attic async throws in
+                try await LiveAgent.with(named: "attic", faults: faults) { attic async throws in
                     try await join(desk, attic, as: .writer)
                     try await desk.untilInStep()
                     try await body(desk, hall, attic)
@@ -275,6 +276,36 @@ import Testing
             #expect(second.earlier == [first.bytes] && second.exclusions != first.exclusions)
             #expect(try await Self.tagKey(of: desk, on: attic) == first)
         }
+    }
+
+    /// Returns the devices that announce with a key that a revoked device knows, after they heard of the revocation and take their key
+    /// for a new one.
+    private func recognised(planting faults: AgentFaults) async throws -> [String] {
+        var recognised: [String] = []
+        try await Self.withMesh(planting: faults) { desk, hall, attic async throws in
+            let known = try #require(try await hall.agent.discoveryKeys()).recognised
+            _ = try await revoke("hall", on: desk)
+            for live in [desk, attic] {
+                // What is announced changes in the turn of the agent's loop in which it learns of the revocation.
+                try await live.until { agent async throws in
+                    let hasHeard = try await Self.entry(hall, on: live).state == "revoked"
+                    let keys = try await agent.discoveryKeys()
+                    return hasHeard && keys?.isStale == false
+                }
+                let announced = try #require(try await live.agent.discoveryKeys()?.announced)
+                let later = try await hall.agent.discoveryKeys()?.recognised ?? []
+                if known.union(later).contains(announced) { recognised.append(live.device) }
+            }
+        }
+        return recognised
+    }
+
+    @Test func `a revoked device recognises no tag of those that have another key`() async throws {
+        #expect(try await recognised(planting: []).isEmpty)
+    }
+
+    @Test func `the same check finds the planted bug of a tag that stays`() async throws {
+        #expect(try await recognised(planting: .forgetTag).count == 2)
     }
 
     @Test func `a device that could not undo what counts no more says so`() async throws {

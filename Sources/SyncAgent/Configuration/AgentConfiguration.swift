@@ -31,6 +31,8 @@ package struct AgentConfiguration: Sendable, Hashable {
     package var file: String?
     /// The places of such a file, of which the first that is there is read.
     package var filePlaces: [String] = []
+    /// Planted bugs; none in an agent that people use.
+    package var faults: AgentFaults = []
 
     package struct ListenAddress: Sendable, Hashable, CustomStringConvertible {
         package let host: String

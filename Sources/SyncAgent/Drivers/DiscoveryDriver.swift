@@ -113,6 +113,9 @@ final class DiscoveryDriver {
 
     func objectsChanged() { keys.objectsChanged() }
 
+    /// The keys of daily tags; nil before they are known.
+    var knownKeys: DiscoveryKeys? { keys.known }
+
     private func keysChanged() {
         announce()
         for instance in Set(records.keys.map(\.instance)) { tell(instance) }

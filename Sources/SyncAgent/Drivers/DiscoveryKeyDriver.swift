@@ -18,6 +18,7 @@ final class DiscoveryKeyDriver {
 
     private unowned let loop: AgentLoop
     private let writer: LocalWriter
+    private let faults: AgentFaults
     private(set) var keys = DiscoveryKeys(own: [], made: [], exclusions: nil)
     /// Called after the keys changed.
     var changed: () -> Void = {}
@@ -35,9 +36,10 @@ final class DiscoveryKeyDriver {
     private var isWriting = false
     private var isStopped = false
 
-    init(loop: AgentLoop, writer: LocalWriter) {
+    init(loop: AgentLoop, writer: LocalWriter, faults: AgentFaults) {
         self.loop = loop
         self.writer = writer
+        self.faults = faults
     }
 
     func stop() {
@@ -45,8 +47,10 @@ final class DiscoveryKeyDriver {
         next?.look.cancel()
     }
 
+    /// The keys, and nil before they are known.
+    var known: DiscoveryKeys? { hasRead || loop.core.cuts.trust.isEmpty ? keys : nil }
     /// The key to announce with; nil before it is known.
-    var announced: [UInt8]? { hasRead || loop.core.cuts.trust.isEmpty ? keys.announced : nil }
+    var announced: [UInt8]? { known?.announced }
 
     /// Handles a change of objects: a key may have come.
     func objectsChanged() {
@@ -115,7 +119,7 @@ final class DiscoveryKeyDriver {
         let new = DiscoveryKeys(
             own: membership.members.map(\.fact.discoveryKey), made: made.map(\.value.key),
             former: kept.filter { made[$0.key] == nil }.map(\.value.key), before: keys.announced,
-            exclusions: exclusions)
+            exclusions: exclusions, forgetsTag: faults.contains(.forgetTag))
         if !new.isStale {
             stale = nil
         } else if let exclusions, stale?.exclusions != exclusions {

@@ -107,7 +107,7 @@ package struct DiscoveryKeys: Hashable, Sendable {
     ///   - former: those of other devices: only recognised.
     ///   - before: the key that was announced until now.
     ///   - exclusions: of now; nil: no device is out.
-    ///   - forgetsTag: plants the bug that a revocation changes nothing.
+    ///   - forgetsTag: plants the bug that a revocation changes nothing (`AgentFaults.forgetTag`).
     package init(
         own: [[UInt8]], made: [DiscoveryKey], former: [DiscoveryKey] = [], before: [UInt8]? = nil,
         exclusions: DiscoveryKey.Exclusions?, forgetsTag: Bool = false

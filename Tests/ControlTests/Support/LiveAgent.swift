@@ -19,7 +19,7 @@ final class LiveAgent: Sendable {
 
     private init(
         named name: String, in directory: String, file: String?, listen: String?, pairingMilliseconds: Int64?,
-        hasRead: @escaping @Sendable () -> Void
+        faults: AgentFaults, hasRead: @escaping @Sendable () -> Void
     ) async throws {
         let own: [ConfigurationLayer.Key: String] = [.dataDirectory: directory]
         let given = listen.map { own.merging([.listen: $0]) { _, flag in flag } } ?? own
@@ -32,6 +32,7 @@ final class LiveAgent: Sendable {
             var configuration = try AgentConfiguration(layers: layers, environment: [:], hostName: name)
             (configuration.file, configuration.filePlaces) = (file, [file ?? Self.noFile])
             if let pairingMilliseconds { configuration.pairingMilliseconds = pairingMilliseconds }
+            configuration.faults = faults
             hasRead()
             return configuration
         }
@@ -49,17 +50,18 @@ final class LiveAgent: Sendable {
     ///   - file: the configuration file; nil: there is none.
     ///   - listen: the address, as a flag gives it; nil: the file has it.
     ///   - pairingMilliseconds: the time that a pairing has; nil: the usual one.
+    ///   - faults: planted bugs.
     ///   - hasRead: called at each reading of the configuration, on a thread that may wait, before anything comes of it.
     static func with<Value: Sendable>(
         named name: String = "desk", in directory: String? = nil, file: String? = nil,
-        listen: String? = "127.0.0.1:0", pairingMilliseconds: Int64? = nil,
+        listen: String? = "127.0.0.1:0", pairingMilliseconds: Int64? = nil, faults: AgentFaults = [],
         hasRead: @escaping @Sendable () -> Void = {}, _ body: (LiveAgent) async throws -> Value
     ) async throws -> Value {
         try await AgentTurns.with {
             let temporary = try TemporaryDirectory()
             let live = try await LiveAgent(
                 named: name, in: directory ?? temporary.path + "/data", file: file, listen: listen,
-                pairingMilliseconds: pairingMilliseconds, hasRead: hasRead)
+                pairingMilliseconds: pairingMilliseconds, faults: faults, hasRead: hasRead)
             let result: Result<Value, any Error>
             do { result = .success(try await body(live)) } catch { result = .failure(error) }
             await live.stop()
