@@ -200,7 +200,7 @@ import lanyard
         }
     }
 
-    @Test func `a name that a second device takes revokes neither, and both ids are told`() async throws {
+    @Test func `a name that a second device takes revokes and retires neither, and both ids are told`() async throws {
         let place = try TemporaryDirectory()
         let data = place.path + "/data"
         try await LiveServer.with { server async throws in
@@ -213,7 +213,9 @@ import lanyard
                     try await agent.devices(space: "home").count { $0.name == "attic" } == 2
                 }
                 let before = try await desk.agent.trust(space: "home", after: nil, limit: 100).entries.count
-                for words in [["revoke", "attic", "--yes"], ["role", "attic", "reader"]] {
+                for words in [
+                    ["revoke", "attic", "--yes"], ["role", "attic", "reader"], ["retire", "attic", "--yes"],
+                ] {
                     let refused = try await CommandRun.lanyard(
                         ["devices"] + words + ["--json"], socket: server.socketPath)
                     #expect(refused.exitCode == 2 && refused.output.isEmpty, "\(refused)")
@@ -224,8 +226,13 @@ import lanyard
                     try await desk.agent.revoke(space: "home", device: "attic", RevocationRequest(wipe: true))
                 }
                 #expect(asked?.code == .ambiguousDevice, "\(asked as Any)")
+                let retired = await RoleChangeTests.refusal {
+                    try await desk.agent.retire(space: "home", device: "attic")
+                }
+                #expect(retired?.code == .ambiguousDevice, "\(retired as Any)")
                 #expect(try await desk.agent.trust(space: "home", after: nil, limit: 100).entries.count == before)
-                #expect(try await desk.agent.devices(space: "home").allSatisfy { $0.state != "revoked" })
+                let states = try await desk.agent.devices(space: "home").map(\.state)
+                #expect(!states.contains("revoked") && !states.contains("retired"), "\(states)")
                 let revoked = try await CommandRun.lanyard(
                     ["devices", "revoke", hall.shortID, "--yes"], socket: server.socketPath)
                 #expect(revoked.output.hasPrefix("attic (\(hall.shortID)) is revoked:"), "\(revoked)")
