@@ -104,6 +104,40 @@ import Testing
         }
     }
 
+    /// Each answer ends by itself: a stream that was let through would not.
+    @Test func `a stream is opened by the page, and by no page elsewhere`() async throws {
+        try await LiveDashboard.with { dashboard async throws in
+            let signedIn = try await dashboard.signIn()
+            let (cookie, stream) = (("Cookie", signedIn), ("Accept", "text/event-stream"))
+            let paths = ["/v1/overview", "/v1/spaces/home/streams/lights/events", "/v1/spaces/home/attachments"]
+            for path in paths {
+                for elsewhere in [
+                    ("Origin", "http://evil.example"), ("Origin", "null"), ("Origin", "http://127.0.0.1:1"),
+                    ("Sec-Fetch-Site", "cross-site"), ("Sec-Fetch-Site", "same-site"),
+                ] {
+                    let answer = try await dashboard.request("GET", path, [cookie, stream, elsewhere])
+                    #expect(answer.status == 403 && answer.body.isEmpty, "\(path) \(elsewhere)")
+                }
+                let bound = try await dashboard.request("GET", path, [cookie, stream], host: "evil.example")
+                #expect(bound.status == 421 && bound.body.isEmpty, "\(path)")
+                let stranger = try await dashboard.request("GET", path, [stream])
+                #expect(stranger.status == 401 && stranger.body.isEmpty, "\(path)")
+            }
+            // A WebSocket is not held back by the origin's rules, and is nothing here: from elsewhere refused, else a plain request.
+            let webSocket = [
+                cookie, ("Upgrade", "websocket"), ("Sec-WebSocket-Version", "13"),
+                ("Sec-WebSocket-Key", "dGhlIHNhbXBsZSBub25jZQ=="),
+            ]
+            for (origin, status) in [("http://evil.example", 403), (dashboard.origin, 200)] {
+                let answer = try await dashboard.request("GET", "/v1/version", webSocket + [("Origin", origin)])
+                #expect(answer.status == status && answer.headers["upgrade"] == nil, "\(origin)")
+            }
+            let own = try dashboard.connected()
+            defer { close(own) }
+            #expect(try await dashboard.follow(signedIn, until: "\"disk\"", on: own).contains("200 OK"))
+        }
+    }
+
     @Test func `every answer has the headers that keep it from being used elsewhere`() async throws {
         try await LiveDashboard.with { dashboard async throws in
             let cookie = [("Cookie", try await dashboard.signIn())]
