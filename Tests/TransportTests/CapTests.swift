@@ -74,6 +74,42 @@ import Testing
         }
     }
 
+    @Test func `a session goes on and a member gets in while a thousand strangers come`() async throws {
+        var limits = TransportLimits()
+        limits.greetingDeadline = .minutes(1)
+        let (server, member) = (try await Node(limits: limits), try await Node())
+        try await server.trust(member)
+        try await member.trust(server)
+        try await server.on { transport in
+            transport.standing = { $0 == "127.0.0.1" ? .known : .stranger }
+        }
+        let address = try await server.listen()
+        let outbound = try await member.dial(address)
+        try await server.received(Node.hello)
+        try await member.received(Node.hello)
+        var held: [RawPeer] = []
+        for number in 0..<1_000 {
+            // One that is closed at once may fail on its side.
+            if let peer = try? await RawPeer(address, from: "127.0.\(1 + number / 200).\(1 + number % 200)") {
+                held.append(peer)
+            }
+            guard number % 10 == 0 else { continue }
+            let frame = [UInt8(number / 10), 1]
+            try await member.on { $0.send(outbound, frame) }
+            try await server.received(frame)
+        }
+        // There are 16 places for strangers.
+        try await server.events.first("all others turned away") { events in
+            events.count { if case .turnedAway = $0 { true } else { false } } == 1_000 - 16 ? () : nil
+        }
+        try await member.dial(address)
+        try await server.events.first("a second connection of the member") { events in
+            events.count { if case .opened = $0 { true } else { false } } == 2 ? () : nil
+        }
+        #expect(try await server.on { $0.connectionCount } == 2)
+        for peer in held { try? await peer.close() }
+    }
+
     @Test func `members that are in hold no place`() async throws {
         let (server, member) = (try await Node(), try await Node())
         try await server.trust(member)
