@@ -5,19 +5,21 @@ package enum DeviceWord {
     /// The shortest beginning of an id that is looked for: shorter ones are meant as names.
     private static let leastPrefix = 4
 
-    /// A name that fits goes before an id that begins so.
+    /// A word that is the name of one device and begins the id of another is refused: a device could call itself like another's
+    /// id.
     package static func find(_ word: String, in devices: [DeviceEntry]) throws(ControlError) -> DeviceEntry {
         if let exact = devices.first(where: { $0.id == word }) { return exact }
-        let named = devices.filter { $0.name == word }
-        if named.count == 1 { return named[0] }
         let digits = word.uppercased().filter { $0 != "-" }
-        let identified = digits.count < leastPrefix ? [] : devices.filter { plain($0.id).hasPrefix(digits) }
-        if identified.count == 1 { return identified[0] }
-        let found = named.isEmpty ? identified : named
+        let beginsID = { (id: String) in digits.count >= leastPrefix && plain(id).hasPrefix(digits) }
+        let found = devices.filter { $0.name == word || beginsID($0.id) }
+        if found.count == 1 { return found[0] }
         guard found.isEmpty else {
+            // The short id may be the very word.
+            let isShortEnough = !found.contains { beginsID($0.id) }
+            let ids = found.map { isShortEnough ? String($0.id.prefix(7)) : $0.id }
             throw ControlError(
-                .ambiguousDevice, "There are \(found.count) devices called \"\(word)\".",
-                hint: "Say which by its id: " + found.map { String($0.id.prefix(7)) }.joined(separator: ", "))
+                .ambiguousDevice, "\"\(word)\" may be any of \(found.count) devices.",
+                hint: "Say which by its id: " + ids.joined(separator: ", "))
         }
         throw unknown(word)
     }

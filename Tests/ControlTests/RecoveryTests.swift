@@ -304,4 +304,26 @@ import lanyard
         #expect(DeviceWord.typed("kitchen", shortID: "ABC") == "kitchen")
         for name in ["", "-x", "a b", "a;b", "é"] { #expect(DeviceWord.typed(name, shortID: "ABC") == "ABC") }
     }
+
+    @Test func `a device that calls itself like the beginning of another's id is not taken for it`() throws {
+        func entry(_ id: String, _ name: String) -> DeviceEntry {
+            DeviceEntry(
+                id: id, name: name, role: .writer, addedBy: nil, addedAt: nil, lastSeen: nil, state: "connected")
+        }
+        let (hall, thief) = (entry("ABCDEFG-234567A-BCDEFGH", "hall"), entry("QRSTUVW-234567A-BCDEFGH", "ABCDEFG"))
+        func found(_ word: String) throws(ControlError) -> String {
+            try DeviceWord.find(word, in: [thief, hall]).id
+        }
+        #expect(try found("hall") == hall.id)
+        #expect(try found("ABCDEFG-2") == hall.id)
+        #expect(try found(hall.id) == hall.id)
+        #expect(try found("qrst") == thief.id)
+        for word in ["abcdefg", "ABCD"] { #expect(try found(word) == hall.id) }
+        #expect {
+            try found("ABCDEFG")
+        } throws: { error in
+            let refused = error as? ControlError
+            return refused?.code == .ambiguousDevice && refused?.hint.contains(hall.id) == true
+        }
+    }
 }

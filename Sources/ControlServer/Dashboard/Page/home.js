@@ -106,7 +106,8 @@ export function lag(peer) {
 
 export const peerState = (peer) => {
     if (!peer.paired) return 'not paired';
-    if (state.devices?.find((each) => each.id === peer.id)?.state === 'blocked') return 'blocked';
+    const member = state.devices?.find((each) => each.id === peer.id)?.state;
+    if (member === 'blocked' || member === 'revoked') return member;
     if (peer.state === 'connected') return 'connected';
     // The sentence above says the same word, also while the agent dials or mDNS still announces the device.
     const isAway = space().standings.find((each) => each.id === peer.id)?.awaySince;
