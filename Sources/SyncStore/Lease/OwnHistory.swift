@@ -10,7 +10,7 @@ package struct OwnHistory: Sendable {
     private let keeper: (any LeaseKeeper)?
     private let incarnations: @Sendable () -> UInt64
     private let clockAhead: @Sendable () -> Int64
-    /// What `clockAhead` gave when it was asked last.
+    /// The number that `clockAhead` gave when it was asked last.
     private var knownAhead: Int64
     package private(set) var author: ChangeAuthor?
     private var lease: (any HeldLease)?
