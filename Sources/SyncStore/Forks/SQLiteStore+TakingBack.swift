@@ -48,6 +48,7 @@ extension SQLiteStore {
             try seal(&writing)
             writing.tail = nil
             try writing.own.heedCuts(writing.log.cuts, faults: faults)
+            writing.own.heedClock()
             let before = try letInAgain(wallMilliseconds, &writing)
             let rows =
                 try readLog(space) { rows throws(StoreError) in

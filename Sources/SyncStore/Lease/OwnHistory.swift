@@ -10,8 +10,9 @@ package struct OwnHistory: Sendable {
     private let keeper: (any LeaseKeeper)?
     private let incarnations: @Sendable () -> UInt64
     private let clockAhead: @Sendable () -> Int64
-    /// The number that `clockAhead` gave when it was asked last.
+    /// The number that `clockAhead` gave at the start, or when it last ended a history.
     private var knownAhead: Int64
+    private var endedByClock: ContinuousClock.Instant?
     package private(set) var author: ChangeAuthor?
     private var lease: (any HeldLease)?
     /// True if at the start the store held work by authors that no fact connected to this device: its key is new, its data is
@@ -47,7 +48,7 @@ package struct OwnHistory: Sendable {
         let found = keeper?.open(replica, creating: false)
         var mayGoOn = faults.contains(.reuseCounterAfterCrash)
         if !mayGoOn, let keeper, let record = found?.record {
-            mayGoOn = try record.permits(replica, bootID: keeper.bootID, next: tip.next, head: head)
+            mayGoOn = try record.permits(replica, bootID: keeper.bootID, next: tip.next, ahead: knownAhead, head: head)
             if faults.contains(.leaseIgnoresTail) { mayGoOn = record.bootID == keeper.bootID }
         }
         guard mayGoOn else {
@@ -69,17 +70,17 @@ package struct OwnHistory: Sendable {
         if let author, cuts.end(of: author.replica) != nil { end() }
     }
 
-    /// Ends the history if the wall clock was set since the last call. A virtual machine that was put back with its memory
-    /// shows it in nothing else: lease, counters and the time since the start went back together.
+    /// Ends the history if the wall clock was set since it began. A virtual machine that was put back with its memory shows it
+    /// in nothing else: lease, counters and the time since the start went back together.
     mutating func heedClock() {
         let ahead = clockAhead()
-        guard abs(ahead - knownAhead) > Self.steadyMilliseconds else { return }
-        knownAhead = ahead
+        guard LeaseRecord.isSet(from: knownAhead, to: ahead) else { return }
+        // Two sources of time that disagree would else end one after the other, and a vector has room for so many only.
+        let now = ContinuousClock.now
+        if let endedByClock, now - endedByClock < .seconds(3_600) { return }
+        (knownAhead, endedByClock) = (ahead, now)
         end()
     }
-
-    /// Time servers put a clock right by less, often; what is put back is older.
-    private static let steadyMilliseconds: Int64 = 10_000
 
     /// The author of the next change: the one we have, else of a new incarnation that nothing held uses.
     package func nextAuthor(on state: LogState) -> ChangeAuthor {
@@ -118,7 +119,7 @@ package struct OwnHistory: Sendable {
         let sealed = sealed ?? next.tip
         let record = LeaseRecord(
             bootID: keeper.bootID, replica: next.replica, next: next.tip.next, sealedEnd: sealed.next,
-            sealedHead: sealed.head)
+            sealedHead: sealed.head, clockAhead: knownAhead)
         if !held.replace(record) {
             // A lease that says less than we answered for is worse than none.
             held.discard()

@@ -12,6 +12,7 @@ extension SQLiteStore {
             try seal(&writing)
             writing.tail = nil
             try writing.own.heedCuts(writing.log.cuts, faults: faults)
+            writing.own.heedClock()
             guard let work = VoidWork(of: writing.own.device, in: writing.log) else {
                 let nothing = Commit(nothingOn: writing.log).serving(writing.takeUnserved(), andOwn: true)
                 return RewritingStep(commit: nothing, hasMore: false)
