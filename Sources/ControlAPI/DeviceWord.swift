@@ -24,7 +24,7 @@ package enum DeviceWord {
         throw unknown(word)
     }
 
-    /// Returns a name that can be pasted into a shell as it is, else the short id.
+    /// Returns a name that can be pasted into a shell as it is, else the short id. A long name could be another's whole id.
     package static func typed(_ name: String, shortID: String) -> String {
         let isPlain = name.utf8.allSatisfy { byte in
             switch byte {
@@ -33,7 +33,7 @@ package enum DeviceWord {
             case _: false
             }
         }
-        return isPlain && !name.isEmpty ? name : shortID
+        return isPlain && (1...32).contains(name.utf8.count) ? name : shortID
     }
 
     package static func unknown(_ word: String) -> ControlError {

@@ -89,9 +89,11 @@ extension Agent {
 
     /// Finds a peer by name (with or without `.local`, which a host's name ends in), unique short id or id, or address.
     func peer(_ text: String, in now: AgentSnapshot) throws(ControlError) -> PeerView {
+        // A name is chosen by its device, and may be another's id.
+        if let exact = now.peers.first(where: { $0.device.map { "\($0)" == text } ?? false }) { return exact }
         let found = now.peers.filter { peer in
             peer.name == text || "\(peer.name).local" == text
-                || peer.device.map { "\($0)" == text || $0.shortID == text.uppercased() } ?? false
+                || peer.device?.shortID == text.uppercased()
                 || peer.endpoint.map { Self.text($0) == text } ?? false
         }
         guard let first = found.first else {

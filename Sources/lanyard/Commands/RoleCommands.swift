@@ -34,7 +34,7 @@ extension Devices {
 
         func run() async throws {
             let (client, found) = try await named.find()
-            try named.confirmation.ask("Revoke \(found.name) (\(found.id.prefix(7)))\(wiping.words)?")
+            try named.confirmation.ask("Revoke \(shown(found.name)) (\(found.id.prefix(7)))\(wiping.words)?")
             try await Revoking(client: client, global: named.global, wipes: wiping.wipe).revoke(found, recoveryKey: nil)
         }
     }
@@ -65,12 +65,12 @@ struct RoleChange: ParsableArguments {
     /// The question to a person before a revoked device comes back; nil where nothing has to be asked.
     func question(of found: DeviceEntry) -> String? {
         guard found.state == "revoked" else { return nil }
-        return "\(found.name) (\(found.id.prefix(7))) was revoked. Admit it again as \(role.role.withArticle)"
+        return "\(shown(found.name)) (\(found.id.prefix(7))) was revoked. Admit it again as \(role.role.withArticle)"
     }
 
     /// The deed, for the question of the recovery key.
     func words(of found: DeviceEntry) -> String {
-        question(of: found) ?? "Make \(found.name) (\(found.id.prefix(7))) \(role.role.withArticle)"
+        question(of: found) ?? "Make \(shown(found.name)) (\(found.id.prefix(7))) \(role.role.withArticle)"
     }
 
     func make(_ client: LanyardClient, _ found: DeviceEntry, recoveryKey: String?) async throws {
