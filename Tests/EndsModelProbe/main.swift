@@ -11,12 +11,17 @@ import EndsModel
 //     ends-model roles founding [N]        N meetings of foundings
 //     ends-model roles plants [N]          each planted bug must be found
 //     ends-model roles agent VERB …        random, every and plants by the simpler law that the agent follows
+//     ends-model histories random [N] [SEED]
+//                                          N histories of 2 to 12 devices with forks, retirements and disks put back
+//     ends-model histories show SEED       the moves of one of them, and what breaks
 var arguments = Array(CommandLine.arguments.dropFirst())
 let model = arguments.isEmpty ? "" : arguments.removeFirst()
 let isSound: Bool
 switch model {
 case "roles": isSound = RolesProbe(arguments).run()
+case "histories": isSound = HistoriesProbe(arguments).run()
 case _:
+    print("ends-model histories random [N] [SEED]|show SEED")
     print("ends-model roles [agent] compare|random [N] [SEED]|every [N] [FROM] [wide]|finality|founding [N]|plants [N]")
     isSound = false
 }
