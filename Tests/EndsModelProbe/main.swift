@@ -13,6 +13,8 @@ import EndsModel
 //     ends-model roles agent VERB …        random, every and plants by the simpler law that the agent follows
 //     ends-model histories random [N] [SEED]
 //                                          N histories of 2 to 12 devices with forks, retirements and disks put back
+//     ends-model histories every [LIMIT]   few moves of 2 to 4 devices in every order, up to so many states each
+//     ends-model histories plants [N]      each planted bug must be found
 //     ends-model histories show SEED       the moves of one of them, and what breaks
 var arguments = Array(CommandLine.arguments.dropFirst())
 let model = arguments.isEmpty ? "" : arguments.removeFirst()
@@ -21,7 +23,7 @@ switch model {
 case "roles": isSound = RolesProbe(arguments).run()
 case "histories": isSound = HistoriesProbe(arguments).run()
 case _:
-    print("ends-model histories random [N] [SEED]|show SEED")
+    print("ends-model histories random [N] [SEED]|every [LIMIT]|plants [N]|show SEED")
     print("ends-model roles [agent] compare|random [N] [SEED]|every [N] [FROM] [wide]|finality|founding [N]|plants [N]")
     isSound = false
 }

@@ -10,6 +10,7 @@ extension Histories {
             case workTwice = "a work counts twice"
             case notOnOwnScreen = "a device does not show its own work"
             case deletedUnseen = "a deletion ended what its author had not seen"
+            case editMisplaced = "an edit hangs from a work that its author had not seen"
             case staysIncomplete = "an incomplete node finds no state"
             case twoHalves = "two halves let each other go"
             case endless = "devices never stop writing"
@@ -49,12 +50,15 @@ extension Histories.World {
             let isForgotten = all.proposals.values.contains { !($0.bound & $0.released & restored).isEmpty }
             return isForgotten ? .releaseForgotten : nil
         case .staysIncomplete, .heldDiffers, .workLost:
-            return living.contains { isIncomplete($0) } ? .onlyCopyIsState : nil
-        case .deletedUnseen: return all.forks.isEmpty ? nil : .contextOfOtherBranch
+            return living.contains { refilled.contains($0) || isIncomplete($0) } ? .onlyCopyIsState : nil
+        case .deletedUnseen, .editMisplaced: return all.forks.isEmpty ? nil : .contextOfOtherBranch
         case .acknowledgedUndone, .shownDiffers, .workTwice, .notOnOwnScreen, .twoHalves, .neverLetGo, .endless:
             return nil
         }
     }
+
+    /// True if the history need not go on. What was misread for a time changes no disk.
+    package var isBroken: Bool { breaks.contains { $0.kind != .contextOfOtherBranch } }
 
     // MARK: At every moment
 
@@ -86,6 +90,7 @@ extension Histories.World {
         guard !isIncomplete(device) else { return }
         let shown = shown(on: device)
         if let work = shown.unseen.first { report(.deletedUnseen, "work \(work) on \(Histories.name(device))") }
+        if let work = shown.misplaced.first { report(.editMisplaced, "work \(work) on \(Histories.name(device))") }
         if let work = shown.twice.first { report(.workTwice, "work \(work) on \(Histories.name(device))") }
         let hidden = nodes[device].mine - shown.works - shown.deleted - nodes[device].aside
         if let work = hidden.first { report(.notOnOwnScreen, "work \(work) of \(Histories.name(device))") }
@@ -115,15 +120,26 @@ extension Histories.World {
             }
             if self.shown(on: device) != shown { report(.shownDiffers, "\(Histories.name(device))") }
         }
-        // An edit of what another device wrote goes with it, and is listed.
-        let lost = works - shown.works - shown.deleted - shown.hanging
+        let lost = works - shown.works - shown.deleted - listed(shown)
         if let work = lost.first { report(.workLost, "work \(work)") }
         let known = verdict(nodes[first].facts)
         let dead = known.members - Bits(living) - known.gone
         if !dead.isEmpty, isMajority(first, over: dead, known) { report(.neverLetGo, Histories.names(dead)) }
     }
 
-    package func describe(_ change: Int) -> String {
-        "\(Histories.name(replicas[changes[change].replica].device)).\(changes[change].replica):\(changes[change].counter)"
+    /// Works that go with those of other devices from which they hang.
+    private func listed(_ shown: Histories.Shown) -> Bits {
+        changes.reduce(into: Bits()) { listed, change in
+            guard case .edit(let target) = change.operation, let work = change.work, let origin = changes[target].work
+            else { return }
+            let isOwn = replicas[changes[target].replica].device == replicas[change.replica].device
+            let hangs = shown.hanging.contains(work) || !shown.counting.contains(origin)
+            if !isOwn && hangs || listed.contains(origin) { listed.insert(work) }
+        }
+    }
+
+    package func describe(_ id: Int) -> String {
+        let change = changes[id]
+        return "\(Histories.name(replicas[change.replica].device)).\(change.replica):\(change.counter)"
     }
 }

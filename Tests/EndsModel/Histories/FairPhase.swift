@@ -1,5 +1,6 @@
 extension Histories.World {
-    /// Dead devices stay dead. The living meet again and again, do what they may, give up what cannot end, and let the dead go.
+    /// Dead devices stay dead. The living meet again and again, do what they may, give up what cannot end, and let the
+    /// dead go.
     /// Devices that are `away` come back after some rounds.
     package mutating func runFairPhase(away: Bits = []) {
         let works = worksOfLiving()
@@ -55,7 +56,8 @@ extension Histories.World {
 
     /// One device a round proposes to let the dead and the silent go.
     private mutating func letGo(_ away: Bits, by device: Device, _ round: Int) {
-        let lost = (Bits(members.filter { !nodes[$0].isAlive }) | away) - verdict(nodes[device].facts).gone
+        let verdict = verdict(nodes[device].facts)
+        let lost = verdict.remaining & (Bits(members) - Bits(living) | away)
         if round % 4 == 1, !lost.isEmpty { perform(.propose(device, lost)) }
     }
 }

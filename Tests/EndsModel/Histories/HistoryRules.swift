@@ -28,19 +28,22 @@ extension Histories {
         case wholeFromCovering
         /// A node that meets its own `bound` without knowing it acts as a device that returns.
         case forgottenBounds
+        /// Devices that only the devices let go had admitted, unknown to all that promised, are not waited for.
+        case guestsGoToo
+        /// A device that came back counts in a majority as a newcomer does: all devices to let go have acknowledged its
+        /// return.
+        case returnsAreNewcomers
         /// `bound` only without changes beyond the ends; `release` otherwise.
         case boundChecks
         /// After `bound` a member may promise a proposal that names all members whose `bound` it lacks.
         case boundPromises
-        /// A return answers each proposal that it knows, retired or not.
-        case returnsByProposal
     }
 
     /// A rule broken on purpose, so that a check can be seen to fail.
     package enum PlantedBug: String, CaseIterable, Sendable {
         /// `retire` without counting the majority again.
         case noSecondMajority
-        /// Changes of the devices that a proposal names are taken from these devices.
+        /// Changes of the devices that a proposal names are taken from these devices, and `bound` looks at no ends.
         case takesFromProposed
         /// What a `retire` names is void before all are bound.
         case voidBeforeBound

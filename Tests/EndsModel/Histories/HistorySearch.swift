@@ -17,7 +17,7 @@ extension Histories {
 
         mutating func record(_ run: Run) {
             runs += 1
-            if let broken = run.world.breaks.first {
+            for broken in run.world.breaks {
                 let isSame = { (row: Row) in row.broken.check == broken.check && row.broken.kind == broken.kind }
                 if !rows.contains(where: isSame) { rows.append(Row(seed: run.seed, broken: broken)) }
                 for index in rows.indices where isSame(rows[index]) { rows[index].count += 1 }
@@ -39,14 +39,27 @@ extension Histories {
         }
     }
 
-    /// Runs random histories; stops at the first broken one if asked to.
+    /// Finds a planted bug, by its plot or one of `count` random histories. Nil if none breaks that does not break the
+    /// rules that stand. Seed 0 is the plot.
+    package static func find(_ bug: PlantedBug, count: Int) -> (seed: UInt64, broken: Break)? {
+        let rules = Rules(bug: bug)
+        let plot = plots[bug].map { Run(history: $0, world: $0.run(rules), seed: 0) }
+        for seed in 0...UInt64(count) {
+            guard let run = seed == 0 ? plot : run(seed: seed, rules: rules) else { continue }
+            if run.world.isBroken, let broken = run.world.breaks.last, !run.history.run().isBroken {
+                return (seed, broken)
+            }
+        }
+        return nil
+    }
+
+    /// Runs random histories.
     package static func search(
-        from first: UInt64, count: Int, rules: Rules, stopsAtFirst: Bool = false, progress: (Int) -> Void = { _ in }
+        from first: UInt64, count: Int, rules: Rules, progress: (Int) -> Void = { _ in }
     ) -> Found {
         var found = Found()
         for index in 0..<count {
             found.record(run(seed: first + UInt64(index), rules: rules))
-            if stopsAtFirst, !found.rows.isEmpty { break }
             if (index + 1).isMultiple(of: 10_000) { progress(index + 1) }
         }
         return found

@@ -13,6 +13,8 @@ extension Histories {
         package var deleted = Bits()
         /// Edits without effect, since what they hang from is void.
         package var hanging = Bits()
+        /// Edits that hang from the work of another branch.
+        package var misplaced = Bits()
         /// Works that a deletion ended whose author had not seen them.
         package var unseen = Bits()
     }
@@ -32,6 +34,9 @@ extension Histories.World {
             guard counts(id, effective, ends) else {
                 shown.hanging.insert(work)
                 continue
+            }
+            if case .edit(let target) = changes[id].operation, !effective.contains(target) {
+                shown.misplaced.insert(work)
             }
             let change = changes[id]
             shown.counting.insert(work)

@@ -1,8 +1,9 @@
-/// The ends of histories as a model: forks by `holds`, retirement in two phases, floor proofs, deletions, disks that are put
-/// back. Decision 37 weighed these rules and did not take them.
+/// The ends of histories as a model: forks by `holds`, retirement in two phases, floor proofs, deletions, and disks that
+/// are put back. Decision 37 weighed these rules and did not take them.
 ///
-/// Changes, facts, works and devices are numbers of one `World`. What a node holds are sets of them. A context is read by
-/// counters, as on a wire: two changes of one replica with one counter (a fork) look the same in it.
+/// Changes, facts, works and devices are numbers of one `World`. What a node holds are sets of them. A context is read
+/// by counters, as on a wire: two changes of one replica with one counter (a fork) look the same in it. Left out are
+/// prevention, add-facts that are void, and newcomers that begin without the state of the member that admits them.
 package enum Histories {
     package typealias Device = Int
 

@@ -6,6 +6,8 @@ extension Histories {
             let author: Device
             /// The facts that its author knew.
             let knows: Bits
+            /// The facts that its author or a member that promised knew.
+            var covered: Bits
             var promised = Bits()
             var bound = Bits()
             var released = Bits()
@@ -41,6 +43,7 @@ extension Histories {
         }
 
         var members: Bits
+        var adds: [Int] = []
         var proposals: [Int: Proposal] = [:]
         /// By replica.
         var forks: [Int: Fork] = [:]
@@ -75,13 +78,18 @@ extension Histories.World {
         for id in set {
             let fact = facts[id]
             switch fact.kind {
-            case .add(let device): verdict.members.insert(device)
+            case .add(let device):
+                verdict.members.insert(device)
+                verdict.adds.append(id)
             case .fork(let replica, let common):
                 verdict.forks[replica, default: .init(common: common)].common &= common
             case .holds: holds.append(id)
             case .propose(let devices):
-                verdict.proposals[id] = .init(devices: devices, author: fact.author, knows: fact.knows)
-            case .promise(let proposal): verdict.proposals[proposal]?.promised.insert(fact.author)
+                verdict.proposals[id] = .init(
+                    devices: devices, author: fact.author, knows: fact.knows, covered: fact.knows)
+            case .promise(let proposal):
+                verdict.proposals[proposal]?.promised.insert(fact.author)
+                verdict.proposals[proposal]?.covered |= fact.knows
             case .retire(let proposal):
                 verdict.proposals[proposal]?.isRetired = true
                 retires.append(id)
@@ -105,8 +113,8 @@ extension Histories.World {
         return verdict
     }
 
-    /// Of retirements unaware of each other the greatest end holds. One that knows another cannot raise it. No end lies below
-    /// what all acknowledged.
+    /// Of retirements unaware of each other the greatest end holds. One that knows another cannot raise it. No end lies
+    /// below what all acknowledged.
     private func nameEnds(_ retires: [Int], _ verdict: inout Verdict) {
         for id in retires {
             guard case .retire(let proposal) = facts[id].kind, let devices = verdict.proposals[proposal]?.devices,
@@ -153,6 +161,7 @@ extension Histories.World {
             isDone = true
             for (id, proposal) in live where verdict.proposals[id]?.isFinal == false {
                 var waitsFor = verdict.members - proposal.devices
+                if rules.has(.guestsGoToo) { waitsFor -= guests(of: proposal, verdict) }
                 for (other, final) in live where other != id && verdict.proposals[other]?.isFinal == true {
                     waitsFor -= Bits(
                         final.devices.filter { device in
@@ -172,6 +181,17 @@ extension Histories.World {
         for (id, proposal) in live where verdict.proposals[id]?.isFinal == true {
             verdict.gone |= Bits(proposal.devices.filter { !verdict.answers($0, id) })
         }
+    }
+
+    /// Devices that were admitted by what a proposal lets go, and unknown to all that promised.
+    private func guests(of proposal: Verdict.Proposal, _ verdict: Verdict) -> Bits {
+        var (guests, others) = (Bits(), founders)
+        for id in verdict.adds {
+            guard case .add(let device) = facts[id].kind else { continue }
+            let isGuest = (proposal.devices | guests).contains(facts[id].author) && !proposal.covered.contains(id)
+            if isGuest { guests.insert(device) } else { others.insert(device) }
+        }
+        return guests - others
     }
 
     // MARK: What is void
@@ -215,9 +235,7 @@ extension Histories.World {
 
     /// True if the replica began behind a return that answers the proposal.
     func isExempt(_ replica: Int, from proposal: Int) -> Bool {
-        let answered = replicas[replica].answered
-        if rules.has(.returnsByProposal) { return answered.contains(proposal) }
-        return answered.contains { facts[$0].kind == .retire(proposal) }
+        replicas[replica].answered.contains(proposal)
     }
 
     /// The counter up to which a context entry of `replica` is read.

@@ -30,20 +30,21 @@ extension Histories.World {
     }
 
     /// True if the others that every named device has acknowledged knowing outnumber these, or equal them and hold the
-    /// least device.
+    /// least device. A device that came back is known if its return is.
     func isMajority(_ device: Device, over devices: Bits, _ verdict: Verdict) -> Bool {
         var others = verdict.remaining - devices
         for named in devices {
             let acknowledged = nodes[device].acknowledgements[named].facts
-            others &=
-                founders
-                | Bits(
-                    acknowledged.compactMap { id in
-                        if case .add(let added) = facts[id].kind { added } else { nil }
-                    })
+            others &= founders | Bits(verdict.adds.filter(acknowledged.contains).compactMap(device(of:)))
+            guard rules.has(.returnsAreNewcomers) else { continue }
+            others -= Bits(verdict.returns.filter { !acknowledged.contains($0.id) }.map(\.device))
         }
         if others.count != devices.count { return others.count > devices.count }
         return (others | devices).first.map(others.contains) ?? false
+    }
+
+    private func device(of add: Int) -> Device? {
+        if case .add(let device) = facts[add].kind { device } else { nil }
     }
 
     private mutating func performRetirement(_ step: Histories.Step, by device: Device) -> Bool {
@@ -55,7 +56,9 @@ extension Histories.World {
             case .retire where mayRetire(device, id, proposal, verdict): state(.retire(id), by: device)
             case .bound where proposal.isRetired:
                 let beyond = nodes[device].held & ended(id, proposal) - proposal.named
-                state(beyond.isEmpty || !rules.has(.boundChecks) ? .bound(id) : .release(id), by: device)
+                state(
+                    beyond.isEmpty || !rules.has(.boundChecks) || rules.bug == .takesFromProposed
+                        ? .bound(id) : .release(id), by: device)
             case .release: state(.release(id), by: device)
             case .promise, .retire, .bound, .holds, .rewrite, .forget: continue
             }
@@ -65,7 +68,8 @@ extension Histories.World {
         return false
     }
 
-    /// At most one promise among conflicting proposals, until it is dead, final, or only lacks devices that this one names.
+    /// At most one promise among conflicting proposals, until it is dead or final, or only lacks devices that this one
+    /// names.
     private func mayPromise(_ device: Device, _ id: Int, _ verdict: Verdict) -> Bool {
         guard let proposal = verdict.proposals[id] else { return false }
         return verdict.live.allSatisfy { other, rival in

@@ -80,18 +80,18 @@ extension Histories.World {
         take((source.held - source.base) | source.kept - blocked, by: device, from: peer)
         if !isIncomplete(peer) {
             if isIncomplete(device) { takeWhole(by: device, from: peer) } else { join(by: device, from: peer) }
-            take(source.held - source.base - blocked, by: device, from: peer)
         }
         settle(device)
     }
 
-    /// Changes of devices that a proposal names, which are not taken from these devices.
+    /// Changes of devices that a proposal names: members that it waits for do not take them from these devices.
     private mutating func blocked(
         _ device: Device, from peer: Device, _ verdict: Verdict
     ) -> Bits {
         guard device != peer, rules.bug != .takesFromProposed else { return [] }
         var blocked = Bits()
-        for (id, proposal) in verdict.live where proposal.devices.contains(peer) && !proposal.isFinal {
+        for (id, proposal) in verdict.live
+        where proposal.devices.contains(peer) && proposal.waitsFor.contains(device) && !proposal.isFinal {
             blocked |= ended(id, proposal)
         }
         return blocked
@@ -133,14 +133,15 @@ extension Histories.World {
         }
     }
 
-    /// Takes what the peer has as state alone. Both have the same facts, and so the same ends.
+    /// Takes the peer's state, if a part of what it has is there as state alone. Both have the same facts, and so the
+    /// same ends.
     private mutating func join(by device: Device, from peer: Device) {
-        let news = nodes[peer].base - nodes[device].held
-        guard !news.isEmpty, nodes[peer].facts == nodes[device].facts else { return }
+        guard !(nodes[peer].base - nodes[device].held).isEmpty, nodes[peer].facts == nodes[device].facts else { return }
+        let news = nodes[peer].held - nodes[device].held
         let verdict = verdict(nodes[device].facts)
         let void = void(verdict, early: answered(device, verdict), on: device)
         let fits = histories.allSatisfy { history in
-            let (own, new) = (nodes[device].held & history, nodes[peer].base & history)
+            let (own, new) = (nodes[device].held & history, nodes[peer].held & history)
             return own.isSubset(of: new) || new.isSubset(of: own)
         }
         guard fits, (news & (void | blocked(device, from: peer, verdict))).isEmpty else { return }
@@ -160,6 +161,7 @@ extension Histories.World {
             guard own.isSubset(of: nodes[peer].held) else { return }
         }
         let rest = (nodes[device].held - nodes[device].base) & changes(of: [device]) - nodes[peer].held - void
+        refilled.insert(device)
         nodes[device].held = nodes[peer].held
         nodes[device].base = nodes[peer].held
         nodes[device].kept -= nodes[peer].held

@@ -20,6 +20,8 @@ extension Histories {
         package internal(set) var restored = Bits()
         /// What was broken, the first of its kind.
         package internal(set) var breaks: [Break] = []
+        /// Devices that took a state as if they were empty.
+        var refilled = Bits()
         var verdicts: [Bits: Verdict] = [:]
         /// Numbers by content, so that two orders of moves with one result are seen as one.
         var changeKeys: [Int] = []
@@ -99,7 +101,8 @@ extension Histories {
             return replicas.count - 1
         }
 
-        /// Retirements that apply on the device's own disk before they are final: it was admitted again, or forgot its `bound`.
+        /// Retirements that apply on the device's own disk before they are final: it was admitted again, or forgot its
+        /// `bound`.
         func answered(_ device: Device, _ verdict: Verdict) -> Bits {
             Bits(
                 verdict.live.filter { id, proposal in
@@ -111,7 +114,8 @@ extension Histories {
 
         // MARK: Taking effect
 
-        /// Gives each change the effect that the facts of the device say: void ones are set aside, others are taken up again.
+        /// Gives each change the effect that the facts of the device say: void ones are set aside, others are taken up
+        /// again.
         mutating func settle(_ device: Device) {
             let verdict = verdict(nodes[device].facts)
             let void = void(verdict, early: answered(device, verdict), on: device)
