@@ -23,6 +23,7 @@ extension Histories {
             case onlyCopyIsState
             case proofsOnTwoBranches
             case contextOfOtherBranch
+            case returnWithoutMajority
         }
 
         package let check: Check
@@ -42,8 +43,16 @@ extension Histories.World {
 
     /// The known kind of history that this is, judged by what was written and not by what broke alone.
     private mutating func kind(of check: Histories.Break.Check) -> Histories.Break.Kind? {
-        guard !restored.isEmpty else { return nil }
         let all = verdict(Bits(facts.indices))
+        // A dead device may have released, unheard.
+        let heard = living.first.map { verdict(nodes[$0].facts) } ?? all
+        let isStuck = heard.live.contains { id, proposal in
+            let missing = (proposal.waitsFor - proposal.bound) - Bits(living)
+            return !proposal.isFinal && proposal.isRetired && !missing.isEmpty
+                && proposal.devices.contains { heard.answers($0, id) }
+        }
+        if check == .workLost, isStuck { return .returnWithoutMajority }
+        guard !restored.isEmpty else { return nil }
         if all.forks.keys.contains(where: { tips(all.floor & histories[$0]).count > 1 }) { return .proofsOnTwoBranches }
         switch check {
         case .boundLoses:

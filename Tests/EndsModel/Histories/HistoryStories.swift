@@ -119,6 +119,10 @@ extension Histories {
                     .delete(a, object: 0),
                     .putBack(b), .write(b, object: 0), .sync(a, b),
                 ]),
+            // C is back, and A, which died before it was bound, can never acknowledge that.
+            .returnWithoutMajority: History(
+                devices: 3, away: [c],
+                [.propose(a, [c]), .step(a, .promise), .write(c, object: 2), .sync(a, b), .die(a)]),
             .onlyCopyIsState: History(
                 devices: 3, guests: 1,
                 [

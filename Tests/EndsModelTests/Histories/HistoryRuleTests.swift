@@ -76,6 +76,10 @@ import Testing
         try expectKnown(.proofsOnTwoBranches, .acknowledgedUndone)
     }
 
+    @Test func `known: a device comes back, and the dead one that is waited for never acknowledges that`() throws {
+        try expectKnown(.returnWithoutMajority, .workLost)
+    }
+
     @Test func `known: a deletion ends what its author had not seen, on another branch`() throws {
         try expectKnown(.contextOfOtherBranch, .deletedUnseen)
     }
