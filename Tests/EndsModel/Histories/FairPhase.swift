@@ -4,7 +4,7 @@ extension Histories.World {
     /// Devices that are `away` come back after some rounds.
     package mutating func runFairPhase(away: Bits = []) {
         let works = worksOfLiving()
-        for round in 0..<26 where !isFull {
+        for round in 0..<60 where !isFull {
             let before = nodes
             let present = round < 10 ? living.filter { !away.contains($0) } : living
             meet(present, round)
