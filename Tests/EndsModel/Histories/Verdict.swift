@@ -172,7 +172,7 @@ extension Histories.World {
                 }
                 verdict.proposals[id]?.waitsFor = waitsFor
                 let settled = rules.bug == .voidBeforeBound ? proposal.promised : proposal.bound
-                guard proposal.isRetired, waitsFor.isSubset(of: settled) else { continue }
+                guard proposal.isRetired, !settled.isEmpty, waitsFor.isSubset(of: settled) else { continue }
                 verdict.proposals[id]?.isFinal = true
                 isDone = false
             }
