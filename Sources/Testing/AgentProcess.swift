@@ -108,23 +108,31 @@ final class TemporaryPlace: Sendable {
 
 /// A TCP port of the loopback interface that is free.
 enum FreePort {
+    /// Below the ports that Linux gives to connections, and to listeners that name none: no other program is given it before the
+    /// agent has it, or while the agent is crashed.
+    private static let range: ClosedRange<UInt16> = 20_000...32_767
+
     /// Throws `unreachable` where there is none.
     static func find() throws(ControlError) -> Int {
+        for _ in 0..<100 {
+            let port = UInt16.random(in: range)
+            if isFree(port) { return Int(port) }
+        }
+        throw ControlError(
+            .unreachable, "No port of the loopback interface is free.", hint: "End programs that hold many.")
+    }
+
+    private static func isFree(_ port: UInt16) -> Bool {
         let descriptor = socket(AF_INET, Int32(SOCK_STREAM.rawValue), 0)
         defer { close(descriptor) }
         var address = sockaddr_in()
         address.sin_family = sa_family_t(AF_INET)
+        address.sin_port = port.bigEndian
         address.sin_addr.s_addr = in_addr_t(INADDR_LOOPBACK).bigEndian
-        var length = socklen_t(MemoryLayout<sockaddr_in>.size)
-        let result = withUnsafeMutablePointer(to: &address) { pointer in
+        return withUnsafePointer(to: &address) { pointer in
             pointer.withMemoryRebound(to: sockaddr.self, capacity: 1) { pointer in
-                bind(descriptor, pointer, length) == 0 ? getsockname(descriptor, pointer, &length) : -1
+                bind(descriptor, pointer, socklen_t(MemoryLayout<sockaddr_in>.size)) == 0
             }
         }
-        guard result == 0 else {
-            throw ControlError(
-                .unreachable, "No port of the loopback interface is free.", hint: "End programs that hold many.")
-        }
-        return Int(UInt16(bigEndian: address.sin_port))
     }
 }
