@@ -86,7 +86,8 @@ import Testing
     @Test func `whoever finds its name taken takes another`() async throws {
         try await machines.startEverything()
         try await foundEachOther(after: 0)
-        let name = try #require(machines.lines(from: 1).first { $0.event == "announced" }?.instance)
+        // The other may find it before it has heard itself that its name is established.
+        let name = try #require(try await machines.expect("its name", from: 1) { $0.event == "announced" }.instance)
         // Nobody defends the name while its daemon is away, so the forger gets it.
         try await machines.command("1 avahi kill")
         let forged = try await machines.command("2 forge \(name)")

@@ -1,0 +1,1 @@
+../../../../../Sources/SyncAgent/Configuration/AgentFaults.swift
