@@ -56,6 +56,28 @@ import Testing
         #expect(broken() == [])
     }
 
+    /// The member that blocks it says nothing: it is there, and ends each connection. One that is not there is tried each second.
+    @Test func `a device that another one blocks dials that one less and less often`() {
+        var talk = Conversation()
+        talk.hear(.closed(talk.accept(1), code: "connection_reset"))
+        var (dialled, opened) = (0, ConnectionID(rawValue: 0))
+        for _ in 0..<6_000 {
+            talk.wait(milliseconds: 100)
+            for case .dial(let id, let remote) in talk.effects where remote == Self.address {
+                (dialled, opened) = (dialled + 1, id)
+            }
+            guard opened.rawValue > 0 else { continue }
+            talk.hear(.opened(opened, Self.stolen, remote: Self.address))
+            talk.hear(.closed(opened, code: "connection_reset"))
+            opened = ConnectionID(rawValue: 0)
+        }
+        // In ten minutes: the pause ends at half a minute.
+        #expect((20...80).contains(dialled), "dialled \(dialled) times")
+        // It is dialled at once when it shows itself: the block may have ended.
+        talk.hear(.recordAppeared(instance: "other", [Self.address]))
+        #expect(dials(talk) == [Self.address])
+    }
+
     @Test func `serving a blocked device is noticed`() { #expect(broken(faults: .serveBlocked).count > 4) }
 
     @Test func `a restarted node does not dial or trust what is blocked, until that is undone`() {

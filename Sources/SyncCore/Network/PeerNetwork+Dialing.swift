@@ -79,9 +79,11 @@ extension PeerNetwork {
     }
 
     /// Handles a dial that led to no session: the address is tried again after a back-off.
-    mutating func handleDialFailed(_ id: ConnectionID, _ code: String, at now: Tick) {
+    ///
+    /// - Parameter wasOpened: true if the device was there and ended it without a `Hello`, as one does that blocks this one.
+    mutating func handleDialFailed(_ id: ConnectionID, _ code: String, wasOpened: Bool = false, at now: Tick) {
         guard let index = book.targets.firstIndex(where: { $0.attempt == id }) else { return }
-        let isRecent = isRecentlyMet(book.targets[index].device, at: now)
+        let isRecent = !wasOpened && isRecentlyMet(book.targets[index].device, at: now)
         let timing = settings.timing
         let failures = min(book.targets[index].failures, 16)
         let ceiling = min(timing.backoffGreatest.nanoseconds, timing.backoffLeast.nanoseconds << Int64(failures))
@@ -143,7 +145,7 @@ extension PeerNetwork {
     /// Handles the end of a session. One that was up is a sign of life: its addresses are tried at once. One that never was
     /// counts as a failed dial.
     mutating func recordSessionEnded(_ session: PeerSession, wasUp: Bool, code: String, at now: Tick) {
-        guard wasUp else { return handleDialFailed(session.id, code, at: now) }
+        guard wasUp else { return handleDialFailed(session.id, code, wasOpened: true, at: now) }
         book.recordConnected(session.device, at: now)
         // At once, unless it was at once before: a peer that accepts and hangs up must not make us spin.
         let isShort = now - session.openedAt < .seconds(1)
