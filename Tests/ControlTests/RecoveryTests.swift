@@ -159,6 +159,11 @@ import lanyard
             func lanyard(_ words: [String], input: String = "") async throws -> CommandRun {
                 try await CommandRun.lanyard(words, socket: server.socketPath, input: input)
             }
+            // A person is shown which device the name means; what a script says is done.
+            let no = try await CommandRun.lanyardAtTerminal(
+                ["devices", "role", "attic", "admin"], socket: server.socketPath, typed: "n\n")
+            #expect(no.exitCode == 4 && no.errors.contains("Make \(name) an admin? [y/N]"), "\(no.errors)")
+            #expect(try await RoleChangeTests.entry(attic, on: server.live).role == .writer)
             let admin = try await lanyard(["devices", "role", "attic", "admin"])
             #expect(admin.exitCode == 0 && admin.output == "\(name) is an admin now.\n", "\(admin)")
             #expect(admin.errors.contains("lanyard recovery create"), "\(admin.errors)")

@@ -16,7 +16,11 @@ extension Devices {
 
         func run() async throws {
             let (client, found) = try await change.find()
-            if let question = change.question(of: found) { try change.confirmation.ask(question + "?") }
+            if let question = change.question(of: found) {
+                try change.confirmation.ask(question + "?")
+            } else if change.makesAdmin(of: found), change.confirmation.canAsk {
+                try change.confirmation.ask(change.words(of: found) + "?")
+            }
             try await change.make(client, found, recoveryKey: nil)
         }
     }
@@ -67,6 +71,10 @@ struct RoleChange: ParsableArguments {
         guard found.state == "revoked" else { return nil }
         return "\(shown(found.name)) (\(found.id.prefix(7))) was revoked. Admit it again as \(role.role.withArticle)"
     }
+
+    /// True if the device, which is no admin, is to be one: a person is shown its id, since devices choose their names. A script
+    /// that says `role DEVICE admin` is not asked.
+    func makesAdmin(of found: DeviceEntry) -> Bool { role.role == .admin && found.role != .admin }
 
     /// The deed, for the question of the recovery key.
     func words(of found: DeviceEntry) -> String {
