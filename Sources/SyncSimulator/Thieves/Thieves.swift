@@ -36,6 +36,8 @@ enum ThiefStep {
     /// An admin revokes the thief.
     case notice
     case act
+    /// The thief retires another device, which comes back by itself.
+    case retire
     /// A person looks on one machine whether all is right, and puts right what is not.
     case putRight
 }

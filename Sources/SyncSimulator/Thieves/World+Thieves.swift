@@ -19,6 +19,7 @@ extension World {
         queue.plan(.thief(.steal), at: theft)
         if options.isNoticed { queue.plan(.thief(.notice), at: moment(theft..<end * 3 / 4)) }
         for _ in 0..<options.acts { queue.plan(.thief(.act), at: moment(theft..<end)) }
+        for _ in 0..<options.departures { queue.plan(.thief(.retire), at: moment(theft..<end)) }
         for _ in 0..<max(4, self.options.appends / 8) {
             queue.plan(.write(node: thief), at: moment(theft..<end))
             queue.plan(.write(node: accomplice), at: moment(theft..<end))
@@ -33,6 +34,7 @@ extension World {
         case .steal: steal()
         case .notice: notice()
         case .act: act()
+        case .retire: retireAnother()
         case .putRight: putRight()
         }
     }
@@ -166,6 +168,11 @@ extension World {
         trace.record(now, thief, "gets an old disk")
         // No person pairs it anew with those that it has forgotten.
         putBack(thief, DiskImage(disk: image.disk, durable: image.durable, letIn: nodes[thief].letIn))
+    }
+
+    private mutating func retireAnother() {
+        guard isFaulty, let thief = options.thieves?.thief, isOutlaw(thief), nodes[thief].isUp else { return }
+        retire(from: thief)
     }
 
     private mutating func act() {

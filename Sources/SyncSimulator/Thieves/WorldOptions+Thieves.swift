@@ -26,6 +26,8 @@ extension WorldOptions {
         package private(set) var usesKey: Bool
         /// True if nodes forget what they may.
         package private(set) var forgets: Bool
+        /// The number of times that the thief retires another device.
+        package private(set) var departures = 0
         /// True if devices are retired, too, where the world has that.
         package private(set) var retires: Bool
 
@@ -59,6 +61,7 @@ extension WorldOptions {
             if let thief, roles[thief] == .admin { usesKey = true }
             // The key speaks on any machine, an admin on its own.
             if usesKey, let steady = early.dropFirst().first, chance(50) { helper = steady }
+            departures = thief != nil && chance(30) ? Int.random(in: 1...3, using: &random) : 0
         }
 
         /// True if no honest admin changes the role of the node.

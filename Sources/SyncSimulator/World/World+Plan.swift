@@ -163,7 +163,7 @@ extension World {
         queue.plan(.unblock(ways), at: now + milliseconds(20_000...200_000))
     }
 
-    private mutating func retire(from node: Int) {
+    mutating func retire(from node: Int) {
         guard let core = nodes[node].core, !core.cuts.isAway(nodes[node].device.id) else { return }
         let others = core.membership.members.map(\.device).filter {
             $0 != nodes[node].device.id && !core.cuts.isAway($0)
