@@ -236,13 +236,27 @@ extension Agent {
             warnings.append(
                 .init(
                     code: "forked", message: "Two histories of \(replica) were seen; neither is extended here.",
-                    hint: replica.device == device
-                        ? "This device was put back to an earlier moment while it ran. Connect it with one that keeps all changes; "
-                            + "until then it goes on under a new history, and what it wrote in between stays here."
-                        : "Its device was put back to an earlier moment while it ran. This ends by itself once this one is "
-                            + "connected with \(now.name(of: replica.device))."))
+                    hint: forkHint(replica.device, now)))
         }
         return warnings
+    }
+
+    private func forkHint(_ author: DeviceID, _ now: AgentSnapshot) -> String {
+        if author == device {
+            return
+                "This device was put back to an earlier moment while it ran. Connect it with one that keeps all changes; until "
+                + "then it goes on under a new history, and what it wrote in between stays here."
+        }
+        let name = now.name(of: author)
+        guard now.cuts.isBarred(author) else {
+            return
+                "Its device was put back to an earlier moment while it ran. This ends by itself once this one is connected with "
+                + "\(name)."
+        }
+        return
+            "\(name) alone could settle this, and is out. Devices differ in what it wrote last, and what builds on the part that "
+            + "one of them lacks waits there. To end it, choose the device that shows the wrong one, let the others have what it "
+            + "wrote, revoke it, remove its data folder, and pair it again."
     }
 
     private func blockedWarning(_ device: DeviceID, _ now: AgentSnapshot) -> StatusResponse.Warning {

@@ -249,6 +249,46 @@ import Testing
         try expectSettled(mesh)
     }
 
+    /// A thief says one thing to 1 and another to 2, and is revoked. Nobody is left who could say which stays, and neither is
+    /// thrown away for the other: that is reported, and all that does not build on it goes on.
+    @Test(arguments: [true, false])
+    func `what a device said twice before it was revoked is reported, and holds up nothing else`(isHeard: Bool) throws {
+        var mesh = try Mesh(4)
+        try mesh.joinAll()
+        mesh.pass(seconds: 200)
+        let image = try mesh.image(of: 3)
+        for node in 0..<4 { mesh.disconnect(node) }
+        for node in 1...2 {
+            try mesh.putBack(3, image)
+            mesh.connect(3, node)
+            try mesh.put(3, Mesh.key("twice"), "said to \(node)")
+            mesh.pass(seconds: 2)
+            #expect(try mesh.titles(node, Mesh.key("twice")) == ["said to \(node)"])
+            mesh.disconnect(3)
+        }
+        if isHeard {
+            mesh.connect(0, 1)
+            mesh.pass(seconds: 2)
+        }
+        try mesh.revoke(0, 3)
+        try meet(&mesh, [0, 1, 2])
+        for node in 0..<3 {
+            #expect(mesh.isBarred(3, by: node))
+            try mesh.put(node, Mesh.key("by \(node)"), "milk")
+            try say(&mesh, node, "by \(node)")
+        }
+        mesh.pass(seconds: 30)
+        let history = try #require(mesh.nodes[2].core.forkedReplicas.first)
+        for node in 0..<3 {
+            #expect(mesh.nodes[node].core.forkedReplicas.allSatisfy { $0 == history })
+            #expect(try said(mesh, node) == ["by 0", "by 1", "by 2"])
+            for other in 0..<3 { #expect(try mesh.titles(node, Mesh.key("by \(other)")) == ["milk"]) }
+            // Beyond the end that the founder named, neither counts.
+            let twice = isHeard ? ["said to \(max(node, 1))"] : []
+            #expect(try mesh.titles(node, Mesh.key("twice")) == twice)
+        }
+    }
+
     /// Seeds: each a world of its own.
     @Test(arguments: 0..<200)
     func `whatever was written is there, and all nodes agree`(seed: Int) throws {
