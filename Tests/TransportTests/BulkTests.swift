@@ -9,7 +9,7 @@ import Testing
 
     /// Two devices that trust each other, with a bulk connection up on both sides.
     private func pair(
-        _ limits: TransportLimits = TransportLimits()
+        _ limits: TransportLimits = .patient
     ) async throws -> (server: Node, client: Node, address: HostPort, inbound: UInt64, outbound: UInt64) {
         let (server, client) = (try await Node(limits: limits), try await Node(limits: limits))
         try await server.trust(client)

@@ -52,9 +52,7 @@ import Testing
     @Test func `a member comes back from where it was met while one host with six addresses holds all it can`()
         async throws
     {
-        var limits = TransportLimits()
-        limits.greetingDeadline = .minutes(1)
-        let (server, member) = (try await Node(limits: limits), try await Node())
+        let (server, member) = (try await Node(), try await Node())
         try await server.trust(member)
         try await member.trust(server)
         try await server.on { transport in
@@ -75,9 +73,7 @@ import Testing
     }
 
     @Test func `a session goes on and a member gets in while a thousand strangers come`() async throws {
-        var limits = TransportLimits()
-        limits.greetingDeadline = .minutes(1)
-        let (server, member) = (try await Node(limits: limits), try await Node())
+        let (server, member) = (try await Node(), try await Node())
         try await server.trust(member)
         try await member.trust(server)
         try await server.on { transport in

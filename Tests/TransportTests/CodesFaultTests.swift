@@ -121,7 +121,7 @@ import Testing
 
     @Test func `a link is bounded in time, before its offer and behind it`() async throws {
         var limits = TransportLimits()
-        limits.greetingDeadline = .seconds(2)
+        limits.greetingDeadline = .seconds(10)
         let hall = try await CodesPeer("hall", lifetime: .milliseconds(400), limits: limits)
         let stranger = try await Node()
         let address = try await hall.open()
@@ -136,9 +136,7 @@ import Testing
     }
 
     @Test func `strangers take the places of strangers until their offers came`() async throws {
-        var limits = TransportLimits()
-        limits.greetingDeadline = .minutes(1)
-        let hall = try await CodesPeer("hall", limits: limits)
+        let hall = try await CodesPeer("hall")
         let stranger = try await Node()
         let address = try await hall.open()
         var held: [RawPeer] = []

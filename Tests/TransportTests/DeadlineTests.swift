@@ -14,12 +14,12 @@ import Testing
     /// For those who must get through TLS first, on a machine that may be busy.
     private var firm: TransportLimits {
         var limits = TransportLimits()
-        limits.greetingDeadline = .seconds(2)
+        limits.greetingDeadline = .seconds(10)
         return limits
     }
 
     private var strictAboutFrames: TransportLimits {
-        var limits = TransportLimits()
+        var limits = TransportLimits.patient
         limits.frameDeadline = .milliseconds(200)
         limits.frameBytesPerSecond = 1 << 30
         return limits

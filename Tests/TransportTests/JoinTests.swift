@@ -279,7 +279,8 @@ private final class Pairer: Sendable {
         let (identity, profile) = (node.identity, profile)
         try await node.on { transport in
             transport.inviter = TicketInviter(
-                identity: identity, store: MemoryTicketStore(), nowMilliseconds: { [weak self] in self?.now ?? 0 },
+                identity: identity, limits: .patient, store: MemoryTicketStore(),
+                nowMilliseconds: { [weak self] in self?.now ?? 0 },
                 profile: { profile }, founder: { [weak self] in self?.founder.withLock(\.self) },
                 admit: { [weak self] device, _ in
                     self?.asked.append(device.deviceID)

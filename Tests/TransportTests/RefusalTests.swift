@@ -8,7 +8,7 @@ import Testing
 @Suite struct RefusalTests {
     /// A server that trusts `member`, and where it listens.
     private func server(
-        trusting member: Node? = nil, limits: TransportLimits = TransportLimits()
+        trusting member: Node? = nil, limits: TransportLimits = .patient
     ) async throws -> (Node, HostPort) {
         let server = try await Node(limits: limits)
         if let member { try await server.trust(member) }
@@ -103,9 +103,13 @@ import Testing
     ])
     func `garbage never harms the server`(bytes: [UInt8]) async throws {
         let member = try await Node()
-        let (server, address) = try await server(trusting: member)
+        // What may be the beginning of TLS is cut off by time.
+        var limits = TransportLimits.patient
+        limits.greetingDeadline = .seconds(10)
+        let (server, address) = try await server(trusting: member, limits: limits)
         let noise = try await RawPeer(address)
-        try await noise.send(bytes)
+        // The server may close before the last of them.
+        try? await noise.send(bytes)
         try await noise.closed()
         try await member.trust(server)
         try await member.dial(address)
@@ -154,6 +158,7 @@ import Testing
 
     @Test func `the log gets a bounded number of lines, the counter counts on`() async throws {
         let (server, address) = try await server()
+        let start = ContinuousClock.now
         for _ in 0..<70 {
             let noise = try await RawPeer(address)
             try await noise.send(Array("no TLS at all".utf8))
@@ -164,6 +169,9 @@ import Testing
             events.count { if case .turnedAway(_, .notTLS) = $0 { true } else { false } } == 70 ? () : nil
         }
         #expect(try await server.on { $0.refusals[.notTLS] } == 70)
-        #expect(server.lines.all.count { $0.metadata["reason.code"] == "not_tls" } == 60)
+        // 60 in a minute, and on a slow machine the others in the next.
+        let minutes = 1 + Int((ContinuousClock.now - start).components.seconds / 60)
+        let lineCount = server.lines.all.count { $0.metadata["reason.code"] == "not_tls" }
+        #expect((60...60 * minutes).contains(lineCount), "\(lineCount) in \(minutes) minutes")
     }
 }

@@ -6,7 +6,7 @@ import Testing
 @Suite struct SessionTests {
     /// Two devices that trust each other, with a session up on both sides.
     private func pair(
-        _ limits: TransportLimits = TransportLimits(), host: String? = "127.0.0.1"
+        _ limits: TransportLimits = .patient, host: String? = "127.0.0.1"
     ) async throws -> (server: Node, client: Node, inbound: UInt64, outbound: UInt64) {
         let (server, client) = (try await Node(limits: limits), try await Node(limits: limits))
         try await server.trust(client)
@@ -56,7 +56,9 @@ import Testing
     }
 
     @Test func `a close lets what was sent before it arrive`() async throws {
-        let (server, client, inbound, outbound) = try await pair()
+        var limits = TransportLimits.patient
+        limits.closeDeadline = .minutes(1)
+        let (server, client, inbound, outbound) = try await pair(limits)
         let last = [UInt8](repeating: 9, count: 1 << 20)
         try await client.on { transport in
             transport.send(outbound, last)
@@ -90,7 +92,7 @@ import Testing
     }
 
     @Test func `a peer that does not read is let go when too much waits for it`() async throws {
-        var limits = TransportLimits()
+        var limits = TransportLimits.patient
         limits.bufferedBytes = 4 << 20
         let (server, client, inbound, outbound) = try await pair(limits)
         try await server.on { $0.setReading(inbound, false) }

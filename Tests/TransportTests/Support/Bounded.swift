@@ -1,7 +1,7 @@
 import Testing
 
 /// How long a test waits for something that must come. Far above what it takes, so only a fault reaches it.
-let patience = Duration.seconds(20)
+let patience = Duration.seconds(120)
 
 struct Overdue: Error, CustomStringConvertible {
     let what: String

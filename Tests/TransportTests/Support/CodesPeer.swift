@@ -22,8 +22,8 @@ final class CodesPeer: Sendable {
     private let links: NIOLoopBound<PairingLinks>
 
     init(
-        _ name: String, memberCount: UInt64 = 1, grant: MembershipGrant? = nil, lifetime: TimeAmount = .minutes(2),
-        limits: TransportLimits = TransportLimits()
+        _ name: String, memberCount: UInt64 = 1, grant: MembershipGrant? = nil, lifetime: TimeAmount = .minutes(10),
+        limits: TransportLimits = .patient
     ) async throws {
         let node = try await Node(limits: limits)
         self.node = node

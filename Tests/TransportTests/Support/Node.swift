@@ -74,7 +74,7 @@ final class Node: Sendable {
 
     static let hello = Array("hello".utf8)
 
-    init(_ manner: Manner = .greets, limits: TransportLimits = TransportLimits()) async throws {
+    init(_ manner: Manner = .greets, limits: TransportLimits = .patient) async throws {
         let directory = try TemporaryDirectory()
         let identity = try DeviceIdentity.loadOrCreate(in: directory.path)
         self.directory = directory
@@ -135,6 +135,19 @@ final class Node: Sendable {
             stopped.futureResult.whenComplete { _ in overdue.cancel() }
             return stopped.futureResult
         }
+    }
+}
+
+extension TransportLimits {
+    /// The usual bounds without those of time: tests that are not about these run on machines that may be busy.
+    static var patient: TransportLimits {
+        var limits = TransportLimits()
+        limits.connectDeadline = .minutes(1)
+        limits.probeDeadline = .minutes(1)
+        limits.greetingDeadline = .minutes(10)
+        limits.frameDeadline = .minutes(10)
+        limits.pairingDeadline = .minutes(10)
+        return limits
     }
 }
 
