@@ -5,11 +5,11 @@ import Synchronization
 import Testing
 
 /// Reads of tasks: on threads of their own, one after the other, until the queue is closed.
-@Suite(.timeLimit(.minutes(20))) struct ReadQueueTests {
+@Suite(.timeLimit(.minutes(60))) struct ReadQueueTests {
     /// A read that holds its thread until it is let go.
     private final class SlowRead: Sendable {
-        /// Long: the tests beside this one may have both threads of the pool for many seconds.
-        private static let patienceSeconds = 60.0
+        /// Long: the tests beside this one may have both threads of the pool for minutes.
+        private static let patienceSeconds = 1_200.0
         private let gate = DispatchSemaphore(value: 0)
         private let hasFailed = Atomic(false)
 
