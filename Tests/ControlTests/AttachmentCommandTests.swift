@@ -4,7 +4,7 @@ import Foundation
 import LanyardClient
 import Testing
 
-@Suite(.timeLimit(.minutes(5))) struct AttachmentCommandTests {
+@Suite(.timeLimit(.minutes(20))) struct AttachmentCommandTests {
     /// Commands against one agent that has the object note/n, and a directory for files.
     private struct Shell {
         let live: LiveAgent

@@ -4,7 +4,7 @@ import Foundation
 import LanyardClient
 import Testing
 
-@Suite(.timeLimit(.minutes(5))) struct AttachmentRouteTests {
+@Suite(.timeLimit(.minutes(20))) struct AttachmentRouteTests {
     private static let note = "/v1/spaces/home/collections/note/objects/n"
     private static let all = "/v1/spaces/home/attachments"
     private static let binary = [("Content-Type", "application/octet-stream")]

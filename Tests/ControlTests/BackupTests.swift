@@ -8,7 +8,7 @@ import NIOCore
 import SyncStore
 import Testing
 
-@Suite(.timeLimit(.minutes(5))) struct BackupTests {
+@Suite(.timeLimit(.minutes(20))) struct BackupTests {
     /// Commands against one agent, in a directory of their own.
     private struct Shell {
         let live: LiveAgent

@@ -4,7 +4,7 @@ import LanyardClient
 import Testing
 
 /// The client library in an application: what the application's own code throws is for the application.
-@Suite(.timeLimit(.minutes(5))) struct CallerErrorTests {
+@Suite(.timeLimit(.minutes(20))) struct CallerErrorTests {
     private struct Stop: Error, Equatable { var number = 7 }
 
     private func withClient(_ body: (LanyardClient, LiveServer) async throws -> Void) async throws {

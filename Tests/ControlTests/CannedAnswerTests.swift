@@ -3,7 +3,7 @@ import Foundation
 import Testing
 
 /// The texts of commands for answers that a real agent cannot be made to give at will.
-@Suite(.timeLimit(.minutes(5))) struct CannedAnswerTests {
+@Suite(.timeLimit(.minutes(20))) struct CannedAnswerTests {
     private static let day: Int64 = 86_400_000
 
     /// Runs a command against a socket that answers everything with `answer`.

@@ -5,7 +5,7 @@ import LanyardClient
 import NIOCore
 import Testing
 
-@Suite(.timeLimit(.minutes(5))) struct ClientTests {
+@Suite(.timeLimit(.minutes(20))) struct ClientTests {
     private struct Stop: Error {}
 
     private func emit(_ numbers: ClosedRange<Int>, to server: LiveServer) async throws {

@@ -4,7 +4,7 @@ import Foundation
 import LanyardClient
 import Testing
 
-@Suite(.timeLimit(.minutes(5))) struct CommandTests {
+@Suite(.timeLimit(.minutes(20))) struct CommandTests {
     @Test func `a first status ends with the next thing to type`() async throws {
         try await LiveServer.with { server async throws in
             let space = try #require(try await server.client.status().spaces.first)

@@ -3,7 +3,7 @@ import LanyardClient
 import Testing
 
 /// Words that are nearly right, and other names that people type.
-@Suite(.serialized, .timeLimit(.minutes(5))) struct CommandWordTests {
+@Suite(.serialized, .timeLimit(.minutes(20))) struct CommandWordTests {
     @Test(arguments: [
         (["statsu"], "Unknown command \"statsu\". Did you mean \"status\"?"),
         (["--json", "statsu"], "Unknown command \"statsu\". Did you mean \"status\"?"),
@@ -62,7 +62,7 @@ import Testing
 }
 
 /// What a shell offers, asked as the completion scripts ask.
-@Suite(.serialized, .timeLimit(.minutes(5))) struct CompletionTests {
+@Suite(.serialized, .timeLimit(.minutes(20))) struct CompletionTests {
     @Test func `names that only the agent knows are offered`() async throws {
         try await LiveServer.with { server async throws in
             _ = try await server.live.addAwayMember(named: "attic")

@@ -3,7 +3,7 @@ import LanyardClient
 import Testing
 
 /// What destroys is done only for somebody who said so.
-@Suite(.serialized, .timeLimit(.minutes(5))) struct ConfirmationTests {
+@Suite(.serialized, .timeLimit(.minutes(20))) struct ConfirmationTests {
     private static let asking = [
         ["delete", "note/n"], ["conflicts", "resolve", "note/u", "delete"], ["devices", "retire", "attic"],
         ["rm", "note/n"],

@@ -2,7 +2,7 @@ import ControlAPI
 import Foundation
 import Testing
 
-@Suite(.timeLimit(.minutes(5))) struct ConflictRouteTests {
+@Suite(.timeLimit(.minutes(20))) struct ConflictRouteTests {
     private static let notes = "/v1/spaces/home/collections/note/objects/"
 
     @Test(arguments: Road.allCases)

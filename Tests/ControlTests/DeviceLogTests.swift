@@ -4,7 +4,7 @@ import LanyardClient
 import Testing
 
 /// The log of trust: the route, the client and the command.
-@Suite(.timeLimit(.minutes(5))) struct DeviceLogTests {
+@Suite(.timeLimit(.minutes(20))) struct DeviceLogTests {
     private static let log = "/v1/spaces/home/devices/log"
 
     @Test(arguments: Road.allCases)

@@ -3,7 +3,7 @@ import Foundation
 import Testing
 
 /// The log by level, the running configuration and the bundle of `doctor`: for a person who looks for a fault, or helps.
-@Suite(.timeLimit(.minutes(5))) struct DiagnosticBundleTests {
+@Suite(.timeLimit(.minutes(20))) struct DiagnosticBundleTests {
     private static let log = """
         2026-11-26T10:00:00.000Z info A bulk connection is up. peer.id=ABCDEFG
         {"time":"2026-11-26T10:00:01.000Z","level":"warning","message":"Discovery is unavailable."}

@@ -5,7 +5,7 @@ import SyncAgent
 import Testing
 
 /// Writes that wait for the disks of other devices.
-@Suite(.timeLimit(.minutes(5))) struct DurableWriteTests {
+@Suite(.timeLimit(.minutes(20))) struct DurableWriteTests {
     private func durableOn(_ run: CommandRun) throws -> [String] {
         try #require((try run.json() as? [String: Any])?["durableOn"] as? [String], "\(run.output)\(run.errors)")
     }

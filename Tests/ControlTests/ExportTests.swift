@@ -3,7 +3,7 @@ import Foundation
 import LanyardClient
 import Testing
 
-@Suite(.timeLimit(.minutes(5))) struct ExportTests {
+@Suite(.timeLimit(.minutes(20))) struct ExportTests {
     /// A command against one of two agents, in a directory of its own.
     private struct Shell {
         let from: LiveServer

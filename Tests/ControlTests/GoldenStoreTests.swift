@@ -7,7 +7,7 @@ import Testing
 
 /// The stores of released versions, as real agents of those versions left them, with what must be read from each.
 /// `Tests/Golden/make` writes one, and says what is in it. A further version needs its folder and no line here.
-@Suite(.timeLimit(.minutes(5))) struct GoldenStoreTests {
+@Suite(.timeLimit(.minutes(20))) struct GoldenStoreTests {
     private static let tests = URL(filePath: #filePath).deletingLastPathComponent().deletingLastPathComponent()
     private static let folder = tests.appending(path: "Golden")
 

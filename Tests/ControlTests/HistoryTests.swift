@@ -4,7 +4,7 @@ import LanyardClient
 import Testing
 
 /// The history of a text as routes, client and command tell it.
-@Suite(.timeLimit(.minutes(5))) struct HistoryTests {
+@Suite(.timeLimit(.minutes(20))) struct HistoryTests {
     private static let path = "/v1/spaces/home/collections/note/objects/n"
     private let name: ObjectName
 

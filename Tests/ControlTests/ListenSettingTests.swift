@@ -7,7 +7,7 @@ import SyncCore
 import Testing
 
 /// The address at which other devices reach this one, moved by the configuration while the agent runs.
-@Suite(.timeLimit(.minutes(5))) struct ListenSettingTests {
+@Suite(.timeLimit(.minutes(20))) struct ListenSettingTests {
     /// A server with a configuration file of its own, which says where its agent listens.
     private struct Desk {
         let server: LiveServer

@@ -6,7 +6,7 @@ import SyncAgent
 import Testing
 
 /// Rows and columns of listings, as a person wants them.
-@Suite(.timeLimit(.minutes(5))) struct ListingTests {
+@Suite(.timeLimit(.minutes(20))) struct ListingTests {
     private func lanyard(_ server: LiveServer, _ arguments: String...) async throws -> CommandRun {
         try await CommandRun.lanyard(arguments, socket: server.socketPath)
     }

@@ -6,7 +6,7 @@ import SyncAgent
 import Testing
 
 /// Commands that stay and show what changes.
-@Suite(.timeLimit(.minutes(5))) struct LiveCommandTests {
+@Suite(.timeLimit(.minutes(20))) struct LiveCommandTests {
     /// Runs a command until it printed so many lines. Something changes all the time meanwhile.
     private func lines(_ count: Int, _ server: LiveServer, _ words: String) async throws -> [String] {
         let run = Task {

@@ -5,7 +5,7 @@ import LanyardClient
 import Testing
 
 /// Live queries through the socket: the differences that a client is given lead to what a list shows.
-@Suite(.timeLimit(.minutes(5))) struct LiveQueryTests {
+@Suite(.timeLimit(.minutes(20))) struct LiveQueryTests {
     /// A follower's stream ended.
     private struct Stop: Error {}
 

@@ -7,7 +7,7 @@ import SyncAgent
 import Testing
 
 /// The level of the log of a running agent. The agents of these tests are configured to log from `notice` on.
-@Suite(.timeLimit(.minutes(5))) struct LogLevelTests {
+@Suite(.timeLimit(.minutes(20))) struct LogLevelTests {
     private func lines(of live: LiveAgent) -> [String] { live.agent.log.recentLines(limit: 10_000) }
 
     /// The places of the lines that say that the level changed, and to which.

@@ -10,7 +10,7 @@ import Testing
 import lanyard
 
 /// Memberships that end by themselves.
-@Suite(.timeLimit(.minutes(5))) struct MembershipEndTests {
+@Suite(.timeLimit(.minutes(20))) struct MembershipEndTests {
     private static var now: Timestamp {
         Timestamp(millisecondsSinceEpoch: Int64(Date().timeIntervalSince1970 * 1_000))
     }

@@ -3,7 +3,7 @@ import LanyardClient
 import Testing
 
 /// Terminals that are narrower than what there is to say.
-@Suite(.serialized, .timeLimit(.minutes(5))) struct NarrowTerminalTests {
+@Suite(.serialized, .timeLimit(.minutes(20))) struct NarrowTerminalTests {
     @Test func `tables fit, and keep what matters most`() async throws {
         try await LiveServer.with { server async throws in
             _ = try await server.client.put(ObjectPut(collection: "note", id: "n", fields: try JSONText("{}")))

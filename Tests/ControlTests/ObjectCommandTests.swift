@@ -3,7 +3,7 @@ import Foundation
 import LanyardClient
 import Testing
 
-@Suite(.timeLimit(.minutes(5))) struct ObjectCommandTests {
+@Suite(.timeLimit(.minutes(20))) struct ObjectCommandTests {
     /// A short way to run several commands against one agent.
     private struct Shell {
         let socket: String

@@ -3,7 +3,7 @@ import ControlServer
 import Foundation
 import Testing
 
-@Suite(.timeLimit(.minutes(5))) struct ObjectRouteTests {
+@Suite(.timeLimit(.minutes(20))) struct ObjectRouteTests {
     private static let notes = "/v1/spaces/home/collections/note/objects"
     private static let lines = [("Content-Type", "application/x-ndjson")]
 

@@ -5,7 +5,7 @@ import SyncAgent
 import Testing
 
 /// The routes of a pairing by typed codes, on one agent.
-@Suite(.timeLimit(.minutes(5))) struct PairingRouteTests {
+@Suite(.timeLimit(.minutes(20))) struct PairingRouteTests {
     private static let lines = [("Accept", "application/x-ndjson")]
 
     /// Runs `body` while a pairing is open, and returns the answer to the request that opened it.

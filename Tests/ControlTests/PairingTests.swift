@@ -5,7 +5,7 @@ import SyncAgent
 import Testing
 
 /// Pairing by typed codes: two agents in one process, each with a client, on the loopback interface and without mDNS.
-@Suite(.timeLimit(.minutes(5))) struct PairingTests {
+@Suite(.timeLimit(.minutes(20))) struct PairingTests {
     /// Runs two agents for as long as `body`.
     ///
     /// - Parameter hallMilliseconds: the time that a pairing has at hall; nil: the usual one.

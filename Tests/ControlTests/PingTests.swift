@@ -5,7 +5,7 @@ import LanyardClient
 import SyncAgent
 import Testing
 
-@Suite(.timeLimit(.minutes(5))) struct PingTests {
+@Suite(.timeLimit(.minutes(20))) struct PingTests {
     private func object(_ run: CommandRun) throws -> [String: Any] {
         try #require(try run.json() as? [String: Any], "\(run.output)\(run.errors)")
     }

@@ -7,7 +7,7 @@ import Synchronization
 import Testing
 
 /// Backups that the agent makes by itself.
-@Suite(.timeLimit(.minutes(5))) struct PlannedBackupTests {
+@Suite(.timeLimit(.minutes(20))) struct PlannedBackupTests {
     private struct Shell {
         let server: LiveServer
         let folder: String

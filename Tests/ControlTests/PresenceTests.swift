@@ -6,7 +6,7 @@ import SyncModel
 import Testing
 
 /// Presence through the control API: sessions, their values, and what is refused.
-@Suite(.timeLimit(.minutes(5))) struct PresenceTests {
+@Suite(.timeLimit(.minutes(20))) struct PresenceTests {
     private static let path = "/v1/spaces/home/presence/t"
 
     /// A client's stream ended.

@@ -6,7 +6,7 @@ import Testing
 import lanyard
 
 /// QR codes of tickets. The expected codes are those of python-qrcode 8 for the same bytes, version, level and mask.
-@Suite(.timeLimit(.minutes(5))) struct QRCodeTests {
+@Suite(.timeLimit(.minutes(20))) struct QRCodeTests {
     private func rows(_ code: QRCode) -> [String] {
         (0..<code.side).map { row in String((0..<code.side).map { code[row, $0] ? "#" : "." as Character }) }
     }

@@ -5,7 +5,7 @@ import LanyardClient
 import Testing
 
 /// A question to all devices: one stream, a command on each, and a stream of answers.
-@Suite(.timeLimit(.minutes(5))) struct QuestionTests {
+@Suite(.timeLimit(.minutes(20))) struct QuestionTests {
     /// The command that the guide has each device run.
     private func recipe() throws -> String {
         let root = URL(filePath: #filePath).deletingLastPathComponent().deletingLastPathComponent()

@@ -8,7 +8,7 @@ import Testing
 import lanyard
 
 /// The recovery key, and the commands for roles.
-@Suite(.timeLimit(.minutes(5))) struct RecoveryTests {
+@Suite(.timeLimit(.minutes(20))) struct RecoveryTests {
     private func refusal<Value>(_ body: () async throws -> Value) async -> ControlError? {
         await RoleChangeTests.refusal(body)
     }

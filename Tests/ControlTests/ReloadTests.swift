@@ -10,7 +10,7 @@ import Synchronization
 import Testing
 
 /// The configuration, read again by a running agent. In these tests it is a file; the data directory and `listen` are given as flags.
-@Suite(.timeLimit(.minutes(5))) struct ReloadTests {
+@Suite(.timeLimit(.minutes(20))) struct ReloadTests {
     private func write(_ text: String, to file: String) throws {
         try Data(text.utf8).write(to: URL(fileURLWithPath: file))
     }

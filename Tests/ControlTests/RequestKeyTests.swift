@@ -4,7 +4,7 @@ import Foundation
 import LanyardClient
 import Testing
 
-@Suite(.timeLimit(.minutes(5))) struct RequestKeyTests {
+@Suite(.timeLimit(.minutes(20))) struct RequestKeyTests {
     private static let events = "/v1/spaces/home/streams/s/events"
 
     @Test(arguments: Road.allCases)

@@ -6,7 +6,7 @@ import SyncAgent
 import Testing
 
 /// All objects of a space as they were at a time.
-@Suite(.timeLimit(.minutes(5))) struct RestorePointTests {
+@Suite(.timeLimit(.minutes(20))) struct RestorePointTests {
     private func lanyard(_ server: LiveServer, _ arguments: String...) async throws -> CommandRun {
         try await CommandRun.lanyard(arguments, socket: server.socketPath)
     }

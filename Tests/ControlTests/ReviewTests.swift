@@ -4,7 +4,7 @@ import SyncAgent
 import Testing
 
 /// An admin looks at what a device wrote beyond its end, and takes what is wanted.
-@Suite(.timeLimit(.minutes(5))) struct ReviewTests {
+@Suite(.timeLimit(.minutes(20))) struct ReviewTests {
     private func fields(_ live: LiveAgent, _ name: String) async throws -> String {
         let entry = try await live.agent.object(space: "home", try ObjectName(parsing: name))
         return String(decoding: entry.fields.bytes, as: UTF8.self)

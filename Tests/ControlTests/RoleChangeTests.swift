@@ -7,7 +7,7 @@ import SyncStore
 import Testing
 
 /// Roles that admins change, and devices that they revoke: what is asked of the agent and over HTTP.
-@Suite(.timeLimit(.minutes(5))) struct RoleChangeTests {
+@Suite(.timeLimit(.minutes(20))) struct RoleChangeTests {
     /// Runs `body` with a founder and two members, of this role and a writer, that are in step.
     static func withMesh(
         _ role: Role = .writer, planting faults: AgentFaults = [],

@@ -6,7 +6,7 @@ import SyncModel
 import Testing
 
 /// The roles that tickets and pairings give, and the founder that a device follows.
-@Suite(.timeLimit(.minutes(5))) struct RoleTests {
+@Suite(.timeLimit(.minutes(20))) struct RoleTests {
     private func role(of device: LiveAgent, seenBy live: LiveAgent) async throws -> Role? {
         try await live.agent.devices(space: "home").first { $0.id == device.device }?.role
     }

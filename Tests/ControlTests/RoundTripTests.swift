@@ -7,7 +7,7 @@ import SyncModel
 import Testing
 
 /// The round trip between two other devices, as one of them measured it.
-@Suite(.timeLimit(.minutes(5))) struct RoundTripTests {
+@Suite(.timeLimit(.minutes(20))) struct RoundTripTests {
     /// Runs `body` with attic and kitchen, members that have a session with each other.
     private func withThree(_ body: (LiveServer, LiveAgent, LiveAgent) async throws -> Void) async throws {
         try await LiveServer.with { server async throws in

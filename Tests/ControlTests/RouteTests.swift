@@ -5,7 +5,7 @@ import Logging
 import SyncAgent
 import Testing
 
-@Suite(.timeLimit(.minutes(5))) struct RouteTests {
+@Suite(.timeLimit(.minutes(20))) struct RouteTests {
     private static let events = "/v1/spaces/home/streams/s/events"
 
     @Test(arguments: Road.allCases)

@@ -5,7 +5,7 @@ import SyncAgent
 import SyncStore
 import Testing
 
-@Suite(.timeLimit(.minutes(5))) struct RowImportTests {
+@Suite(.timeLimit(.minutes(20))) struct RowImportTests {
     private struct Shell {
         let server: LiveServer
         let directory: String

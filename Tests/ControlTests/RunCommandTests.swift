@@ -6,7 +6,7 @@ import SyncAgent
 import Testing
 
 /// `lanyard run`: a command for each event.
-@Suite(.timeLimit(.minutes(5))) struct RunCommandTests {
+@Suite(.timeLimit(.minutes(20))) struct RunCommandTests {
     private struct Shell {
         let server: LiveServer
         let directory: String

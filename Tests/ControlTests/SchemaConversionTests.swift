@@ -3,7 +3,7 @@ import Foundation
 import LanyardClient
 import Testing
 
-@Suite(.timeLimit(.minutes(5))) struct SchemaConversionTests {
+@Suite(.timeLimit(.minutes(20))) struct SchemaConversionTests {
     private func lanyard(_ server: LiveServer, _ arguments: String...) async throws -> CommandRun {
         try await CommandRun.lanyard(arguments, socket: server.socketPath)
     }

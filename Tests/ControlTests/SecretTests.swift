@@ -6,7 +6,7 @@ import SyncModel
 import Testing
 
 /// The secrets of an agent are in no log, in no metric and in no core file.
-@Suite(.timeLimit(.minutes(5))) struct SecretTests {
+@Suite(.timeLimit(.minutes(20))) struct SecretTests {
     /// The private keys in the agent's directory and the key of its daily tags, in the forms in which they could be written out.
     private func keys(of live: LiveAgent) async throws -> [String] {
         let file = try String(contentsOfFile: live.directory + "/identity.pem", encoding: .utf8)

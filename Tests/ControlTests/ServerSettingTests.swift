@@ -7,7 +7,7 @@ import SyncAgent
 import Testing
 
 /// The dashboard and the metrics over TCP: opened, moved and closed by the configuration, also while the agent runs.
-@Suite(.timeLimit(.minutes(5))) struct ServerSettingTests {
+@Suite(.timeLimit(.minutes(20))) struct ServerSettingTests {
     /// A server with a configuration file of its own.
     private struct Desk {
         let server: LiveServer

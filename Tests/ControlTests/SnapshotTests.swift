@@ -6,7 +6,7 @@ import SyncAgent
 import Testing
 
 /// Saving, listing and restoring snapshots, from the routes up to the command.
-@Suite(.timeLimit(.minutes(5))) struct SnapshotTests {
+@Suite(.timeLimit(.minutes(20))) struct SnapshotTests {
     private static let base = "/v1/spaces/home/streams/s/snapshots"
 
     /// Writes events to the stream `s`, which the consumer `c` has read.

@@ -4,7 +4,7 @@ import LanyardClient
 import Testing
 
 /// What people read of devices that lack something: `status` and `wait`.
-@Suite(.timeLimit(.minutes(5))) struct StandingTests {
+@Suite(.timeLimit(.minutes(20))) struct StandingTests {
     /// The first line of `status`, without times. Expects that the agent made it, and that `why` begins with it, too.
     private func sentence(
         _ server: LiveServer, sourceLocation: SourceLocation = #_sourceLocation

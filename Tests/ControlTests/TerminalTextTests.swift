@@ -4,7 +4,7 @@ import LanyardClient
 import Testing
 
 /// What another device wrote cannot speak to the terminal of whoever reads it.
-@Suite(.serialized, .timeLimit(.minutes(5))) struct TerminalTextTests {
+@Suite(.serialized, .timeLimit(.minutes(20))) struct TerminalTextTests {
     /// One of each kind: C0, DEL, C1, separators, bidirectional overrides and isolates, noncharacters. Line breaks are not
     /// among them, since JSON escapes those by itself.
     private static let unsafe: [Unicode.Scalar] = [

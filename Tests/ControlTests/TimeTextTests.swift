@@ -3,7 +3,7 @@ import LanyardClient
 import Testing
 
 /// Times for people: relative or by the local clock; for programs RFC 3339 with its zone.
-@Suite(.timeLimit(.minutes(5))) struct TimeTextTests {
+@Suite(.timeLimit(.minutes(20))) struct TimeTextTests {
     /// 2025-11-21 04:40:00 UTC, a Friday.
     private static let now = Timestamp(millisecondsSinceEpoch: 1_763_700_000_000)
     private static let hour: Int64 = 3_600_000

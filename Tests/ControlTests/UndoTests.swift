@@ -6,7 +6,7 @@ import SyncAgent
 import Testing
 
 /// The newest change of a device, undone.
-@Suite(.timeLimit(.minutes(5))) struct UndoTests {
+@Suite(.timeLimit(.minutes(20))) struct UndoTests {
     private func lanyard(_ server: LiveServer, _ arguments: String...) async throws -> CommandRun {
         try await CommandRun.lanyard(arguments, socket: server.socketPath)
     }

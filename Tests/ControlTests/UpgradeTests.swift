@@ -8,7 +8,7 @@ import SyncAgent
 import Testing
 
 /// The control socket while the store of an older program is upgraded, and the refusal of a store of a newer one.
-@Suite(.timeLimit(.minutes(5))) struct UpgradeTests {
+@Suite(.timeLimit(.minutes(20))) struct UpgradeTests {
     // MARK: Answers meanwhile
 
     private static func upgrade(_ share: Double, reading agent: Agent? = nil) -> AgentUpgrade {

@@ -4,7 +4,7 @@ import Foundation
 import LanyardClient
 import Testing
 
-@Suite(.timeLimit(.minutes(5))) struct WatchTests {
+@Suite(.timeLimit(.minutes(20))) struct WatchTests {
     private struct Stop: Error {}
 
     @Test func `a watch sees what comes, and goes on behind a position`() async throws {

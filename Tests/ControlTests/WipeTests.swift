@@ -7,7 +7,7 @@ import SyncStore
 import Testing
 
 /// A device that is told to delete what it holds.
-@Suite(.timeLimit(.minutes(5))) struct WipeTests {
+@Suite(.timeLimit(.minutes(20))) struct WipeTests {
     private static let record = WipeRecord(
         statement: Dot(
             replica: ReplicaID(

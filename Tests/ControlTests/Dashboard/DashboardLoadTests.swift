@@ -6,7 +6,7 @@ import SyncAgent
 import Testing
 
 /// Many connections, slow readers, streams that end, and an address that cannot be had.
-@Suite(.timeLimit(.minutes(5))) struct DashboardLoadTests {
+@Suite(.timeLimit(.minutes(20))) struct DashboardLoadTests {
     /// Opens connections that ask nothing or half a request, then asks as a browser does. It is a process of its own:
     /// this one has not so many descriptors.
     private static let crowd = """

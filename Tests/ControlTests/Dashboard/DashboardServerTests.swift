@@ -5,7 +5,7 @@ import NIOCore
 import SyncAgent
 import Testing
 
-@Suite(.timeLimit(.minutes(5))) struct DashboardServerTests {
+@Suite(.timeLimit(.minutes(20))) struct DashboardServerTests {
     @Test func `an address signs one browser in, once`() async throws {
         try await LiveDashboard.with { dashboard async throws in
             let path = try dashboard.path(of: try #require(dashboard.access.link(alsoAt: [])).url)

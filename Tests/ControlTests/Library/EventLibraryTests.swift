@@ -5,7 +5,7 @@ import Synchronization
 import Testing
 
 /// Typed events, attachments, and steps that are undone.
-@Suite(.timeLimit(.minutes(5))) struct EventLibraryTests {
+@Suite(.timeLimit(.minutes(20))) struct EventLibraryTests {
     private struct Stop: Error {}
 
     @Test func `events come typed, in order, own ones included`() async throws {

@@ -3,7 +3,7 @@ import Testing
 import Lanyard
 
 /// The merge of two changes to one sequence, and sequences whose elements are made on demand.
-@Suite(.timeLimit(.minutes(5))) struct MergeTests {
+@Suite(.timeLimit(.minutes(20))) struct MergeTests {
     private func merge(_ base: String, _ changed: String, _ other: String) -> String {
         String(SequenceMerge.merge(base: Array(base), changed: Array(changed), other: Array(other)))
     }

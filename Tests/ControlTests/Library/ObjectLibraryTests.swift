@@ -4,7 +4,7 @@ import LanyardClient
 import Testing
 
 /// Structs as objects, through the library and a real agent.
-@Suite(.timeLimit(.minutes(5))) struct ObjectLibraryTests {
+@Suite(.timeLimit(.minutes(20))) struct ObjectLibraryTests {
     @Test func `a struct is saved, found and read back with all its fields`() async throws {
         try await LiveServer.with { server async throws in
             let home = try await server.library()

@@ -5,7 +5,7 @@ import LanyardTesting
 import Testing
 
 /// Rooms of the library between real agents.
-@Suite(.timeLimit(.minutes(5))) struct PresenceLibraryTests {
+@Suite(.timeLimit(.minutes(20))) struct PresenceLibraryTests {
     private static let program = Bundle.main.bundleURL.appending(path: "lanyardd").path
 
     private struct Cursor: Codable, Hashable, Sendable {

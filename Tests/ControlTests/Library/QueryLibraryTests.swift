@@ -3,7 +3,7 @@ import Lanyard
 import Testing
 
 /// Queries by key paths, and lists that stay right.
-@Suite(.timeLimit(.minutes(5))) struct QueryLibraryTests {
+@Suite(.timeLimit(.minutes(20))) struct QueryLibraryTests {
     private func fill(_ home: Lanyard) async throws {
         for (title, opened, due) in [("Milk", 3, nil), ("Butter", 1, 2.0), ("Bread", 2, 5.0)]
             as [(String, Int, Double?)]

@@ -3,7 +3,7 @@ import Lanyard
 import Testing
 
 /// Batches of events, streams that keep the latest only, and states that a consumer begins with.
-@Suite(.timeLimit(.minutes(5))) struct SnapshotLibraryTests {
+@Suite(.timeLimit(.minutes(20))) struct SnapshotLibraryTests {
     private struct Stop: Error {}
 
     private func tracks(

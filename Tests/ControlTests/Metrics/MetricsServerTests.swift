@@ -9,7 +9,7 @@ import SyncAgent
 import Testing
 
 /// The port for a Prometheus that knows no Unix sockets.
-@Suite(.timeLimit(.minutes(5))) struct MetricsServerTests {
+@Suite(.timeLimit(.minutes(20))) struct MetricsServerTests {
     /// Runs an agent and its metrics' port for as long as `body`.
     private func withPort(
         limit: Int = 16, patience: TimeAmount = .seconds(10), _ body: (LiveAgent, Int) async throws -> Void

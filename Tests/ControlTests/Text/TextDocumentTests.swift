@@ -12,7 +12,7 @@ private struct Page: LanyardObject {
 }
 
 /// Documents of real agents.
-@Suite(.timeLimit(.minutes(5))) struct TextDocumentTests {
+@Suite(.timeLimit(.minutes(20))) struct TextDocumentTests {
     private static let program = Bundle.main.bundleURL.appending(path: "lanyardd").path
 
     @Test func `two people on two machines type into one sentence`() async throws {

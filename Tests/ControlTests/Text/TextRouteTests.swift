@@ -4,7 +4,7 @@ import LanyardClient
 import Testing
 
 /// Texts over the socket, as a program in any language follows and edits them.
-@Suite(.timeLimit(.minutes(5))) struct TextRouteTests {
+@Suite(.timeLimit(.minutes(20))) struct TextRouteTests {
     private struct Stop: Error {}
 
     /// A text that is followed, as the lines make it.
