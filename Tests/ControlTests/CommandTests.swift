@@ -10,7 +10,7 @@ import Testing
             let space = try #require(try await server.client.status().spaces.first)
             let run = try await CommandRun.lanyard(["status"], socket: server.socketPath)
             #expect(run.exitCode == 0)
-            let shown = run.output.replacing(/up \d+ s/, with: "up 0 s")
+            let shown = run.output.replacing(/up \d+ (?:s|min)/, with: "up 0 s")
                 .replacing(/store      .*,/, with: "store      4.0 KiB,")
                 .replacing(/127\.0\.0\.1:\d+/, with: "127.0.0.1:1")
             let expected = """

@@ -22,7 +22,7 @@ import Testing
 
     @Test func `a level counts for its time, and the log shows where its lines begin and end`() async throws {
         try await LiveAgent.with { live async throws in
-            let set = try await live.agent.setLogLevel(LogLevelRequest(level: "debug", forMilliseconds: 5_000))
+            let set = try await live.agent.setLogLevel(LogLevelRequest(level: "debug", forMilliseconds: 20_000))
             #expect(set.level == "debug" && set.configured == "notice" && set.until != nil)
             try await live.put("note/secret", #"{"a":"hidden"}"#)
             try await live.until { agent async throws in try await agent.status(space: nil).logLevel?.until == nil }
@@ -132,7 +132,7 @@ import Testing
     @Test func `a level for one component leaves the others alone, and ends by itself`() async throws {
         try await LiveAgent.with { live async throws in
             let set = try await live.agent.setLogLevel(
-                LogLevelRequest(level: "debug", forMilliseconds: 5_000, component: "store"))
+                LogLevelRequest(level: "debug", forMilliseconds: 20_000, component: "store"))
             #expect(set.level == "notice" && set.until == nil)
             #expect(set.components?.map(\.component) == ["store"] && set.components?.first?.level == "debug")
             try await live.put("note/1", #"{"a":1}"#)

@@ -17,7 +17,7 @@ import lanyard
 
     /// A moment that comes soon: no sooner than a join takes on a machine that is busy.
     private static var soon: Timestamp {
-        Timestamp(millisecondsSinceEpoch: now.millisecondsSinceEpoch / 1_000 * 1_000 + 12_000)
+        Timestamp(millisecondsSinceEpoch: now.millisecondsSinceEpoch / 1_000 * 1_000 + 30_000)
     }
 
     private static let far = Timestamp(millisecondsSinceEpoch: 32_472_144_000_000)

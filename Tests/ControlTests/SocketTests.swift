@@ -175,7 +175,8 @@ import Testing
                     """
                     import socket,sys
                     s=socket.socket(socket.AF_UNIX); s.connect(sys.argv[1])
-                    s.sendall(b'GET /v1/status HTTP/1.1\\r\\nHost: x\\r\\nConnection: close\\r\\n\\r\\n'); print(s.recv(4096).decode())
+                    s.sendall(b'GET /v1/status HTTP/1.1\\r\\nHost: x\\r\\nConnection: close\\r\\n\\r\\n')
+                    print(b''.join(iter(lambda: s.recv(4096), b'')).decode())
                     """,
                 ])
             #expect(answer.output.contains("403"))

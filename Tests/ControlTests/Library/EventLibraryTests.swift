@@ -108,7 +108,7 @@ import Testing
         // The program waits for an agent, not for the turn of this test.
         try await AgentTurns.with {
             let connecting = Task {
-                try await Lanyard.connect(socketPath: path + "/control.sock", waiting: .seconds(60))
+                try await Lanyard.connect(socketPath: path + "/control.sock", waiting: .seconds(600))
             }
             try await LiveServer.with(in: path) { _ async throws in
                 let home = try await connecting.value

@@ -12,7 +12,7 @@ import Testing
 @Suite(.timeLimit(.minutes(20))) struct MetricsServerTests {
     /// Runs an agent and its metrics' port for as long as `body`.
     private func withPort(
-        limit: Int = 16, patience: TimeAmount = .seconds(10), _ body: (LiveAgent, Int) async throws -> Void
+        limit: Int = 16, patience: TimeAmount = .minutes(5), _ body: (LiveAgent, Int) async throws -> Void
     ) async throws {
         try await LiveAgent.with { live async throws in
             let (ports, port) = AsyncStream<Int>.makeStream()

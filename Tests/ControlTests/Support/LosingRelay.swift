@@ -27,7 +27,7 @@ final class LosingRelay: Sendable {
         }
     }
 
-    /// One request and its answer, each small enough for one read.
+    /// One request and its answer, each of them JSON.
     private static func pass(_ peer: CInt, to server: String, losing: Bool) {
         let onward = socket(AF_UNIX, Int32(SOCK_STREAM.rawValue), 0)
         defer {
@@ -43,8 +43,14 @@ final class LosingRelay: Sendable {
             request += buffer[..<count]
         }
         _ = write(onward, request, request.count)
-        let count = read(onward, &buffer, buffer.count)
-        if count > 0, !losing { _ = write(peer, buffer, count) }
+        // The head may come before the rest.
+        var answer: [UInt8] = []
+        while !answer.suffix(1).elementsEqual("}".utf8) {
+            let count = read(onward, &buffer, buffer.count)
+            guard count > 0 else { break }
+            answer += buffer[..<count]
+        }
+        if !losing { _ = write(peer, answer, answer.count) }
     }
 
     private static func withAddress(

@@ -191,7 +191,7 @@ extension TextDocument {
     /// Returns when the text is this one.
     fileprivate func reaches(_ expected: String) async throws {
         let limit = Task {
-            try await ContinuousClock().sleep(until: .now + .seconds(30))
+            try await ContinuousClock().sleep(until: .now + .seconds(300))
             Issue.record("the text is still: \(self.text)")
             return
         }
