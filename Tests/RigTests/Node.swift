@@ -109,8 +109,7 @@ struct Node {
 extension Rig {
     /// True when all these nodes hold the same, by their own word.
     func agree(_ numbers: [Int]) throws -> Bool {
-        let digests = try numbers.map { try node($0).digest() }
-        return Set(digests).count == 1
+        Set(try ask(numbers) { try $0.digest() }).count == 1
     }
 
     @discardableResult

@@ -21,7 +21,7 @@ struct Shell {
         .deletingLastPathComponent()
 
     /// No command of a test may take longer; a hang is then a failure with a name.
-    static let limitSeconds = 180
+    static let limitSeconds = 600
 
     /// Starts a command and returns it running. Its output goes to `output`, which exists from then on.
     static func start(

@@ -79,7 +79,7 @@ link_poor() {
     # The devices are the emulator's: they go when it goes.
     in_hub "$STATE/linkem" --node "a$number" --switch "b$number" --pid-file "$dir/linkem.pid" "$@" ||
         die "the cable of node $number stays as it was: see the line above, and deploy/rig help"
-    until_true 5 test -s "$dir/linkem.pid" || die "the link emulator of node $number did not start: deploy/rig down, then up"
+    until_true "$READY_SECONDS" test -s "$dir/linkem.pid" || die "the link emulator of node $number did not start: deploy/rig down, then up"
     in_hub_net ip -batch - <<BATCH
 link add l$number type bridge stp_state 0 forward_delay 0 mcast_snooping 0
 link set l$number addrgenmode none up

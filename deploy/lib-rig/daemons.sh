@@ -1,7 +1,7 @@
 # shellcheck shell=bash
 # What runs on a node besides its first process: bus, avahi-daemon, agent. Sourced by deploy/rig after world.sh.
 
-# How long things may take before the rig says what it waits for.
+# How long things may take, also the start of a process, before the rig says what it waits for.
 READY_SECONDS=${RIG_TIMEOUT:-20}
 
 # node_environment NUMBER: fills the array `environment` with what a process on the node sees of the rig.
@@ -37,7 +37,7 @@ spawn() {
         mv "$dir/$daemon.pid.new" "$dir/$daemon.pid"
         exec >>"$dir/$daemon.log" 2>&1 nsenter --target "$target" --mount -- "$@"
     ' spawn "$dir" "$daemon" "$pid" "$@"
-    until_true 5 test -e "$dir/$daemon.pid" || die "node $number: $daemon did not start: $(tail -n 1 "$STATE/detached.log")"
+    until_true "$READY_SECONDS" test -e "$dir/$daemon.pid" || die "node $number: $daemon did not start: $(tail -n 1 "$STATE/detached.log")"
 }
 
 # The number of a daemon that lives, else nothing. A number that belongs to another namespace by now is not ours.
@@ -66,14 +66,14 @@ bus_start() {
     if ! daemon_is_gone "$1" dbus; then return; fi
     in_node "$1" rm -f /run/dbus/system_bus_socket
     spawn "$1" dbus dbus-daemon --config-file="$STATE/dbus.conf" --nofork --nopidfile
-    until_true 5 test -S "/proc/$(node_pid "$1")/root/run/dbus/system_bus_socket" ||
+    until_true "$READY_SECONDS" test -S "/proc/$(node_pid "$1")/root/run/dbus/system_bus_socket" ||
         die "node $1: the bus does not start: $(tail -n 1 "$(node_dir "$1")/dbus.log")"
 }
 avahi_start() {
     if ! daemon_is_gone "$1" avahi; then return; fi
     in_node "$1" rm -f /run/avahi-daemon/pid
     spawn "$1" avahi avahi-daemon --no-drop-root --no-chroot --no-rlimits --no-proc-title -f "$(node_dir "$1")/avahi.conf"
-    until_true 5 avahi_answers "$1" ||
+    until_true "$READY_SECONDS" avahi_answers "$1" ||
         die "node $1: avahi-daemon does not start: $(tail -n 1 "$(node_dir "$1")/avahi.log")"
 }
 # Its log, not its bus name: asking the bus costs a process each time.

@@ -27,7 +27,7 @@ unplug() {
     in_node "$1" perl -e "$CUT_POWER" "$dir/data" || die "the disk of node $1 does not let its power be cut: see the line above"
     end_daemon "$1" agent KILL 10
     # A process that has just ended may hold its files for a moment longer.
-    until_true 5 in_node "$1" umount "$dir/data" 2>/dev/null ||
+    until_true "$READY_SECONDS" in_node "$1" umount "$dir/data" 2>/dev/null ||
         die "somebody else uses $dir/data on node $1: end what runs there, then start it"
     # Replays the journal, as a boot does.
     in_node "$1" mount -o loop "$dir/disk.ext4" "$dir/data"

@@ -78,7 +78,7 @@ CONF
 world_up() {
     make_state
     detached unshare --pid --net --mount --fork bash "$HERE/hub-init.sh" "$RIG" "$STATE"
-    until_true 5 test -e "$STATE/hub.pid" ||
+    until_true "$READY_SECONDS" test -e "$STATE/hub.pid" ||
         die "could not make namespaces: $(tail -n 1 "$STATE/detached.log"); this needs root and a kernel with namespaces"
 }
 
@@ -100,7 +100,7 @@ publish-workstation=no
 CONF
     detached nsenter --target "$(hub_pid)" --net --mount --pid -- setsid -f \
         unshare --net --mount --uts --pid --fork bash "$HERE/node-init.sh" "$RIG" "$number" "$dir"
-    until_true 5 test -e "$dir/pid" || die "node $number did not start: $(tail -n 1 "$STATE/detached.log")"
+    until_true "$READY_SECONDS" test -e "$dir/pid" || die "node $number did not start: $(tail -n 1 "$STATE/detached.log")"
     in_hub_net ip -batch - <<BATCH
 link add n$number type veth peer name eth0 address 02:00:00:00:$(printf '%02x:%02x' $((number / 256)) $((number % 256))) netns $(node_pid "$number")
 link set n$number master br0 addrgenmode none up
@@ -110,7 +110,7 @@ BATCH
 # Without the process namespace: `netns PID` means a number of ours.
 in_hub_net() { nsenter --target "$(hub_pid)" --net -- "$@"; }
 node_ready() {
-    until_true 5 test -e "$(node_dir "$1")/ready" ||
+    until_true "$READY_SECONDS" test -e "$(node_dir "$1")/ready" ||
         die "node $1 did not come up: $(tail -n 1 "$STATE/detached.log")"
 }
 
