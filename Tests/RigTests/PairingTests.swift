@@ -27,7 +27,7 @@ extension RigSuites {
 
         /// Waits until the screen shows a code, and returns it with the peer that it names.
         private func code(
-            of terminal: Terminal, within bound: Duration = .seconds(8),
+            of terminal: Terminal, within bound: Duration = .seconds(30),
             sourceLocation: SourceLocation = #_sourceLocation
         ) throws -> (code: String, peer: String) {
             try eventually(within: bound, "\(terminal.node.name) shows its code", sourceLocation: sourceLocation) {
@@ -61,7 +61,7 @@ extension RigSuites {
                     try Terminal($0, ["lanyard", "pair"], isTeletype: true)
                 }
                 for terminal in terminals {
-                    try eventually(within: .seconds(8), "\(terminal.node.name) asks for the code") {
+                    try eventually(within: .seconds(30), "\(terminal.node.name) asks for the code") {
                         terminal.output.contains("Code on the other screen: ")
                     }
                 }
@@ -74,15 +74,16 @@ extension RigSuites {
                 try terminals[0].type(codes[1])
                 try terminals[1].type(codes[0])
                 try rig.waitUntilAgree([1, 2, 3], within: .seconds(2))
-                let outcomes = try terminals.map { try $0.end(within: .seconds(5)) }
+                let outcomes = try terminals.map { try $0.end(within: .seconds(30)) }
                 for (outcome, other) in zip(outcomes, ["node3", "node1"]) {
                     #expect(outcome.status == 0 && outcome.output.contains("Paired with \(other) ("), "\(outcome)")
                     #expect(outcome.output.contains("as writer") && outcome.output.contains("In step with"))
                     #expect(outcome.output.contains("Next: lanyard status"))
                 }
                 #expect(try newcomer.events("before").count == 100)
-                let devices = try rig.node(2).lanyard("devices").output
-                #expect(devices.contains("node3"), "the third member hears of it: \(devices)")
+                try eventually(within: .seconds(20), "the third member hears of it") {
+                    try rig.node(2).lanyard("devices").output.contains("node3")
+                }
             }
         }
 
@@ -93,12 +94,12 @@ extension RigSuites {
                 #expect(codes.0.peer == "node2" && codes.1.peer == "node1")
                 // This screen's own code is a slip, and ends nothing; another code does.
                 try one.type(codes.0.code)
-                try eventually(within: .seconds(3), "the slip is said") {
+                try eventually(within: .seconds(20), "the slip is said") {
                     one.errors.contains("That is the code of this screen")
                 }
                 let wrong = codes.1.code == "000000" || codes.0.code == "000000" ? "000001" : "000000"
                 try one.type(wrong)
-                let (here, there) = (try one.end(within: .seconds(5)), try other.end(within: .seconds(5)))
+                let (here, there) = (try one.end(within: .seconds(30)), try other.end(within: .seconds(30)))
                 #expect(
                     here.status == 4
                         && message(here).contains("wrong_code: That is not the code on the screen of node2 ("))
@@ -109,8 +110,8 @@ extension RigSuites {
                 let newCodes = (try code(of: again.0), try code(of: again.1))
                 try again.0.type(newCodes.1.code)
                 try again.1.type(newCodes.0.code)
-                #expect(try again.0.end(within: .seconds(5)).status == 0)
-                #expect(try again.1.end(within: .seconds(5)).status == 0)
+                #expect(try again.0.end(within: .seconds(30)).status == 0)
+                #expect(try again.1.end(within: .seconds(30)).status == 0)
             }
         }
 
@@ -118,19 +119,19 @@ extension RigSuites {
             try Rig.with(2, "--no-pair") { rig in
                 let (one, other) = (try pair(rig.node(1)), try pair(rig.node(2)))
                 _ = try code(of: other)
-                let second = try pair(rig.node(1)).end(within: .seconds(5))
+                let second = try pair(rig.node(1)).end(within: .seconds(30))
                 #expect(second.status == 4 && message(second).contains("already_pairing"))
                 one.interrupt()
-                let stopped = try other.end(within: .seconds(5))
+                let stopped = try other.end(within: .seconds(30))
                 #expect(stopped.status == 4 && message(stopped).contains("Pairing was stopped on node1 ("))
-                #expect(message(try one.end(within: .seconds(5))).contains("cancelled: Pairing was stopped"))
+                #expect(message(try one.end(within: .seconds(30))).contains("cancelled: Pairing was stopped"))
 
                 let torn = (try pair(rig.node(1)), try pair(rig.node(2)))
                 _ = try code(of: torn.0)
                 try rig("kill", "2")
-                let broken = try torn.0.end(within: .seconds(20))
+                let broken = try torn.0.end(within: .seconds(30))
                 #expect(broken.status == 4 && message(broken).contains("The connection to node2 ("))
-                let gone = message(try torn.1.end(within: .seconds(5)))
+                let gone = message(try torn.1.end(within: .seconds(30)))
                 #expect(gone.contains("connection_lost"), "\(gone)")
             }
         }
@@ -138,7 +139,7 @@ extension RigSuites {
         @Test(.enabled(if: Rig.isLong, "takes two minutes: LANYARD_LONG_TESTS=1"))
         func `alone it says after two minutes what is missing`() throws {
             try Rig.with(1) { rig in
-                let outcome = try pair(rig.node(1)).end(within: .seconds(125))
+                let outcome = try pair(rig.node(1)).end(within: .seconds(150))
                 #expect(outcome.status == 6 && message(outcome).contains("timed_out: No pairing within 120 seconds"))
                 #expect(message(outcome).contains("on the other device"))
             }
@@ -146,22 +147,32 @@ extension RigSuites {
 
         @Test func `of three machines that pair at once, two choose each other`() throws {
             try Rig.with(3, "--no-pair") { rig in
-                let terminals = try (1...3).map { try pair(rig.node($0)) }
-                for terminal in terminals {
-                    try eventually(within: .seconds(8), "\(terminal.node.name) asks which one") {
-                        try line("choose", of: terminal) != nil
-                    }
-                }
+                let terminals = try threeThatAsk(rig)
                 try terminals[0].type("node3")
                 try terminals[2].type("node1")
                 let codes = (try code(of: terminals[0]), try code(of: terminals[2]))
                 try terminals[0].type(codes.1.code)
                 try terminals[2].type(codes.0.code)
-                #expect(try terminals[0].end(within: .seconds(5)).status == 0)
-                #expect(try terminals[2].end(within: .seconds(5)).status == 0)
+                #expect(try terminals[0].end(within: .seconds(30)).status == 0)
+                #expect(try terminals[2].end(within: .seconds(30)).status == 0)
                 terminals[1].interrupt()
                 #expect(try rig.node(2).status().peers.paired == 0)
             }
+        }
+
+        /// Terminals on all three nodes, which ask which one. A second after a device was found it is chosen by itself
+        /// if it is the only one: where the third command takes longer to start than that, all begin anew.
+        private func threeThatAsk(_ rig: Rig) throws -> [Terminal] {
+            for _ in 1...5 {
+                let terminals = try (1...3).map { try pair(rig.node($0)) }
+                let isAsked = try holds(within: .seconds(15)) {
+                    try terminals.allSatisfy { try line("choose", of: $0) != nil }
+                }
+                if isAsked { return terminals }
+                for terminal in terminals { terminal.interrupt() }
+                for terminal in terminals { _ = try terminal.end(within: .seconds(30)) }
+            }
+            throw RigError(description: "three commands were never started within a second")
         }
 
         @Test func `without mDNS the address of one side is enough`() throws {
@@ -170,8 +181,8 @@ extension RigSuites {
                 let codes = (try code(of: one), try code(of: other))
                 try one.type(codes.1.code)
                 try other.type(codes.0.code)
-                #expect(try one.end(within: .seconds(5)).status == 0)
-                #expect(try other.end(within: .seconds(5)).status == 0)
+                #expect(try one.end(within: .seconds(30)).status == 0)
+                #expect(try other.end(within: .seconds(30)).status == 0)
                 try rig.waitUntilAgree([1, 2], within: .seconds(2))
             }
         }
@@ -204,7 +215,7 @@ extension RigSuites {
                 try victims[0].type(codes[1].code)
                 try victims[1].type(codes[0].code)
                 for victim in victims {
-                    let outcome = try victim.end(within: .seconds(5))
+                    let outcome = try victim.end(within: .seconds(30))
                     #expect(outcome.status == 4 && message(outcome).contains("wrong_code"), "\(message(outcome))")
                     #expect(message(outcome).contains("another machine stands between"))
                 }
@@ -227,7 +238,7 @@ extension RigSuites {
                         "\(node.address):\(port)",
                         "--no-mdns", "--until-input-ends",
                     ])
-                try eventually(within: .seconds(10), "the relay's \(name) runs") {
+                try eventually(within: .seconds(30), "the relay's \(name) runs") {
                     try node.run(["lanyard", "status", "--socket", socket, "--json"]).status == 0
                 }
             }

@@ -30,5 +30,5 @@ unplug() {
     until_true "$READY_SECONDS" in_node "$1" umount "$dir/data" 2>/dev/null ||
         die "somebody else uses $dir/data on node $1: end what runs there, then start it"
     # Replays the journal, as a boot does.
-    in_node "$1" mount -o loop "$dir/disk.ext4" "$dir/data"
+    in_node "$1" mount -o loop,commit=300 "$dir/disk.ext4" "$dir/data"
 }

@@ -19,7 +19,8 @@ mkdir -m 0700 /run/lanyard
 if [[ -d /etc/avahi ]]; then mount -t tmpfs -o mode=0755 tmpfs /etc/avahi; fi
 if [[ -s $dir/disk ]]; then mount -t tmpfs -o "mode=0700,size=$(<"$dir/disk")m" tmpfs "$dir/data"; fi
 if [[ -e $dir/disk.ext4 ]]; then
-    mount -o loop "$dir/disk.ext4" "$dir/data"
+    # The journal would take what was not synced to the disk every 5 s: a plug is not always pulled before that.
+    mount -o loop,commit=300 "$dir/disk.ext4" "$dir/data"
     chmod 0700 "$dir/data"
     rmdir "$dir/data/lost+found"
 fi

@@ -4,6 +4,9 @@ extension RigSuites {
     /// Disks that fill up, or lose their power, while a file arrives.
     @Suite struct AttachmentDiskTests {
         private static let size = 64 * Bytes.mebi
+        /// Bytes a second of the node that has the file: half a minute for all of it, so that a fault meets it on its
+        /// way.
+        private static let uploadLimit = "2M"
         private static let object = "disk/a"
 
         @Test func `a disk that fills up while a file arrives says so, takes records, and goes on once there is room`()
@@ -19,7 +22,7 @@ extension RigSuites {
                     head -c $((free - \(24 * Bytes.mebi))) /dev/zero >"$LANYARD_DATA_DIR/filler"
                     """)
                 // Less than files must leave, and more than the log needs: what it needs is not given to files.
-                try eventually(within: .seconds(30), "a fetch says that the disk is full") {
+                try eventually(within: .seconds(60), "a fetch says that the disk is full") {
                     let outcome = try small.run(["lanyard", "fetch", attachment.id, "-o", "-", "--json"])
                     return outcome.status != 0 && outcome.errors.contains("disk_full")
                 }
@@ -29,7 +32,7 @@ extension RigSuites {
                 try rig.inStep([1, 2], within: .seconds(10))
 
                 try small.shell("rm \"$LANYARD_DATA_DIR/filler\"")
-                try rig.waitUntilPresent(attachment, of: Self.object, on: [1, 2], within: .seconds(90))
+                try rig.waitUntilPresent(attachment, of: Self.object, on: [1, 2], within: .seconds(240))
                 try rig.expectContent(attachment, of: Self.object, file, on: [1, 2])
                 try rig.inStep([1, 2])
             }
@@ -83,17 +86,18 @@ extension RigSuites {
                 let node = try rig.add("--disk", "512", "--ext4")
                 try node.countShipping()
                 let (attachment, file) = try attachSlowly(rig, to: node)
-                for share in [0.4, 0.8] {
+                for share in [0.35, 0.7] {
                     try waitForShare(share, of: attachment, node)
                     try rig("unplug", "2")
                     try rig("start", "2")
                 }
-                try rig.waitUntilPresent(attachment, of: Self.object, on: [1, 2], within: .seconds(90))
+                try rig.waitUntilPresent(attachment, of: Self.object, on: [1, 2], within: .seconds(240))
                 try rig.expectContent(attachment, of: Self.object, file, on: [1, 2])
                 let again = try node.shipping().received - Self.size
-                // At 8 MiB a second: what came since the file was synced last, within a second, and what was on its way.
+                // At 2 MiB a second: what came since the last sync, within a second, and what was on its way.
+                // Some seconds of it, since a busy machine syncs slowly.
                 print("    \(again) bytes came again after two losses of power")
-                #expect(again < 2 * 16 * Bytes.mebi)
+                #expect(again < 2 * 8 * Bytes.mebi)
                 try rig.inStep([1, 2])
             }
         }
@@ -103,7 +107,7 @@ extension RigSuites {
                 let holder = try rig.add("--disk", "512", "--ext4")
                 try holder.join(through: rig.node(1))
                 try rig("stop", "2")
-                try rig("start", "2", "--", "--upload-limit", "8M")
+                try rig("start", "2", "--", "--upload-limit", Self.uploadLimit)
                 try rig.node(1).countShipping()
                 try holder.put(Self.object, [:])
                 let file = try holder.makeFile("slow.bin", bytes: Self.size)
@@ -112,7 +116,7 @@ extension RigSuites {
                 try rig("unplug", "2")
                 #expect(try rig.node(1).attachment(attachment.id, of: Self.object)?.state == .partial)
                 try rig("start", "2")
-                try rig.waitUntilPresent(attachment, of: Self.object, on: [1, 2], within: .seconds(90))
+                try rig.waitUntilPresent(attachment, of: Self.object, on: [1, 2], within: .seconds(240))
                 try rig.expectContent(attachment, of: Self.object, file, on: [1, 2])
                 let again = try rig.node(1).shipping().received - Self.size
                 print("    \(again) bytes came again, or were no bytes of the file")
@@ -121,10 +125,10 @@ extension RigSuites {
             }
         }
 
-        /// Attached on node 1, which sends 8 MiB a second, and known to the other, which has just joined.
+        /// Attached on node 1, which sends slowly, and known to the other, which has just joined.
         private func attachSlowly(_ rig: Rig, to other: Node) throws -> (Attachment, LocalFile) {
             try rig("stop", "1")
-            try rig("start", "1", "--", "--upload-limit", "8M")
+            try rig("start", "1", "--", "--upload-limit", Self.uploadLimit)
             try other.join(through: rig.node(1))
             try rig.node(1).put(Self.object, [:])
             let file = try rig.node(1).makeFile("slow.bin", bytes: Self.size)
@@ -132,7 +136,7 @@ extension RigSuites {
         }
 
         private func waitForShare(_ share: Double, of attachment: Attachment, _ node: Node) throws {
-            try eventually(within: .seconds(60), "\(Int(share * 100)) of 100 parts have come") {
+            try eventually(within: .seconds(120), "\(Int(share * 100)) of 100 parts have come") {
                 try node.attachment(attachment.id, of: Self.object)?.progress ?? 0 >= share
             }
             let now = try node.attachment(attachment.id, of: Self.object)

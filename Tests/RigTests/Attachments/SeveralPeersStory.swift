@@ -6,8 +6,9 @@ extension RigSuites.AttachmentStories {
         try StoryRig.tell { rig in
             try rig.onDemand([3]) {
                 let films = try ["both", "one", "cut"].map { try attachFilm($0, rig) }
+                // So slow that a holder that stands still for two seconds still sends its share.
                 for number in [1, 2] {
-                    try rig("link", "\(number)", "--rate", "100")
+                    try rig("link", "\(number)", "--rate", "40")
                     try rig.node(number).countShipping()
                 }
                 defer { for number in [1, 2] { _ = try? rig("link", "\(number)") } }
@@ -37,7 +38,7 @@ extension RigSuites.AttachmentStories {
                 // By shares and not by times: on a busy machine the cables are not what takes the time.
                 for share in halfway { #expect(share > Self.filmBytes / 8, "both cables carry the film at once") }
                 for share in shares { #expect(share > Self.filmBytes / 3, "both cables carry the film") }
-                #expect(fromOne >= .seconds(Double(Self.filmBytes) / 12.5e6 * 0.9), "one cable carries 100 Mbit/s")
+                #expect(fromOne >= .seconds(Double(Self.filmBytes) / 5e6 * 0.9), "one cable carries 40 Mbit/s")
                 // What was asked of the one that went is asked of the other after two seconds of silence.
                 #expect(fromWhoStays < fromOne * 2 + .seconds(5))
                 for film in films { try rig.expectContent(film.attachment, of: film.object, film.file) }

@@ -9,6 +9,10 @@ extension RigSuites {
             let durableOn: [String]
         }
 
+        private struct Reader: Decodable {
+            let behind: Int
+        }
+
         private struct Ping: Decodable {
             let peer: String
             let path: String?
@@ -23,11 +27,11 @@ extension RigSuites {
                 let one = rig.node(1)
                 let all = try one.decode(
                     Durable.self,
-                    try one.lanyard("put", "note/a", "{}", "--wait-for", "3", "--timeout", "30s", "--json").output)
+                    try one.lanyard("put", "note/a", "{}", "--wait-for", "3", "--timeout", "60s", "--json").output)
                 #expect(all.durableOn.count == 3)
                 try rig("isolate", "3")
                 let late = try one.run(
-                    ["lanyard", "put", "note/b", "{}", "--wait-for", "3", "--timeout", "2s", "--json"])
+                    ["lanyard", "put", "note/b", "{}", "--wait-for", "3", "--timeout", "8s", "--json"])
                 #expect(late.status == 6, "\(late.errors)")
                 let answer = try one.decode(Durable.self, late.output)
                 let own = try one.status().device.id
@@ -78,13 +82,17 @@ extension RigSuites {
                         "cd '\(folder)'; lanyard run s --dead-letters '\(folder)/letters' -- ./take & "
                             + "echo $! >pid; wait $!; echo $? >end",
                     ])
-                try eventually(within: .seconds(10), "three events are done") { seen() == 3 }
+                try eventually(within: .seconds(30), "three events are done") { seen() == 3 }
+                // Of which the agent has heard: another would come again.
+                try eventually(within: .seconds(30), "the agent knows that they are done") {
+                    try node.decode([Reader].self, try node.lanyard("consumers", "--json").output).map(\.behind) == [0]
+                }
                 try rig("kill", "1")
                 try rig("start", "1")
                 try node.emit(2, to: "s")
                 try eventually(within: .seconds(60), "two more are done, none twice") { seen() == 5 }
                 try node.shell("kill -TERM $(cat '\(folder)/pid')")
-                try eventually(within: .seconds(10), "it has ended") {
+                try eventually(within: .seconds(30), "it has ended") {
                     FileManager.default.fileExists(atPath: "\(folder)/end")
                 }
                 let end = try String(contentsOfFile: "\(folder)/end", encoding: .utf8)

@@ -53,11 +53,17 @@ extension RigSuites {
                 #expect(try count("counter", on: node) == 10)
                 try node.shell("head -c 20000000 /dev/urandom > $HOME/large")
                 try node.shell("lanyard snapshot save plays --consumer counter --schema 1 $HOME/large -q")
-                // Nobody takes what it writes, so it is killed in the middle.
+                // What it writes is not taken, so it is killed in the middle.
                 try node.shell(
                     """
-                    (lanyard snapshot restore plays --consumer new --schema 1 -o - & echo $! > $HOME/pid; wait) | sleep 4 &
-                    sleep 2; kill -9 $(cat $HOME/pid); wait
+                    mkfifo $HOME/pipe
+                    sleep 600 < $HOME/pipe & reader=$!
+                    lanyard snapshot restore plays --consumer new --schema 1 -o - > $HOME/pipe & restoring=$!
+                    until lanyard consumers | grep -q 'restore unfinished'; do
+                        kill -0 $restoring || exit 1
+                        sleep 0.1
+                    done
+                    kill -9 $restoring $reader; wait
                     """)
                 // The agent's own end changes nothing: nobody knows which state the application has.
                 for _ in 1...2 {
@@ -89,7 +95,7 @@ extension RigSuites {
                 // So slow that there is a middle to be killed in.
                 try rig("stop", "1")
                 try rig("start", "1", "--", "--upload-limit", "500K")
-                try eventually(within: .seconds(10), "they are connected again") { try !two.connected().isEmpty }
+                try eventually(within: .seconds(30), "they are connected again") { try !two.connected().isEmpty }
                 // Killed from beside it: a command is over when all that it began is.
                 try two.shell(
                     """
