@@ -14,12 +14,12 @@ extension RigSuites {
                 // Writes go on while it is made.
                 try node.shell(
                     """
-                    (n=0; while [ ! -e /tmp/stop-writing-$(hostname) ]; do n=$((n + 1)); lanyard emit busy "{\\"n\\":$n}" -q || exit 1; done) &
+                    (n=0; while [ ! -e "$HOME/stop-writing" ]; do n=$((n + 1)); lanyard emit busy "{\\"n\\":$n}" -q || exit 1; done) &
                     writer=$!
                     lanyard backup "$HOME/saved" -q --force || exit 1
-                    touch /tmp/stop-writing-$(hostname)
+                    touch "$HOME/stop-writing"
                     wait $writer || exit 1
-                    rm /tmp/stop-writing-$(hostname)
+                    rm "$HOME/stop-writing"
                     [ "$(stat -c %a "$HOME/saved")" = 600 ]
                     """)
                 // Later, and only on the others from tomorrow's point of view.

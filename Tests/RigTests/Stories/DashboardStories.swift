@@ -19,7 +19,7 @@ extension RigSuites {
                 defer { try? FileManager.default.removeItem(at: folder) }
                 let (output, errors) = (folder.appending(path: "output"), folder.appending(path: "errors"))
                 let process = try Shell.start(
-                    [stories], output: output, errors: errors, environment: Rig.environment, limitSeconds: 600)
+                    [stories], output: output, errors: errors, environment: Rig.environment, limitSeconds: 1_800)
                 process.waitUntilExit()
                 let told = try Shell.text(of: output)
                 for line in told.split(separator: "\n") { print("    \(line)") }

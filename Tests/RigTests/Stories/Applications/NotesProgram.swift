@@ -10,7 +10,7 @@ extension RigSuites.ApplicationStories {
             let (output, errors) = (folder.appending(path: "output"), folder.appending(path: "errors"))
             let stories = try Shell.start(
                 ["Tests/browser/notes.py"], output: output, errors: errors, environment: Rig.environment,
-                limitSeconds: 600)
+                limitSeconds: 1_800)
             stories.waitUntilExit()
             let told = try Shell.text(of: output)
             for line in told.split(separator: "\n") { print("    \(line)") }
