@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import asyncio
 import os
+import random
 import shutil
 import signal
 import socket
@@ -27,7 +28,7 @@ from lanyard import Counter, LanyardObject, Text  # noqa: E402
 
 PROGRAM = Path(os.environ.get("LANYARDD") or ROOT / ".build/release/lanyardd")
 #: The longest time that a test waits for something that happens in milliseconds on a machine with nothing else to do.
-PATIENCE = 60.0
+PATIENCE = 120.0
 
 
 @dataclass
@@ -52,10 +53,19 @@ def until(condition: Callable[[], Any], what: str) -> Any:
 
 
 def free_port() -> int:
-    """Returns a TCP port of the loopback that no program listens on."""
-    with socket.socket() as probe:
-        probe.bind(("127.0.0.1", 0))
-        return int(probe.getsockname()[1])
+    """Returns a TCP port of the loopback that is free.
+
+    It is below those that Linux gives to connections: no other program is given it before the agent has it, or while
+    the agent is down.
+    """
+    while True:
+        port = random.randrange(20_000, 32_768)
+        with socket.socket() as probe:
+            try:
+                probe.bind(("127.0.0.1", port))
+            except OSError:
+                continue
+        return port
 
 
 class Agent:
