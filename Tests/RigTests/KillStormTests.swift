@@ -24,7 +24,7 @@ extension RigSuites {
                     try rig("start", "\(victim)")
                 }
                 try storm.end()
-                try rig.waitUntilAgree([1, 2, 3], within: .seconds(30))
+                try rig.waitUntilAgree([1, 2, 3], within: .seconds(10))
                 try check(rig, storm)
             }
         }

@@ -118,7 +118,7 @@ extension RigSuites {
                     try [one, two].allSatisfy { try state(of: name, at: $0) == "connected" }
                 }
                 try three.put("task/after", ["title": "written at once"])
-                try eventually(within: .seconds(20), "what it had written is there again") {
+                try eventually(within: .seconds(5), "what it had written is there again") {
                     try rig.ask([1, 2, 3]) { try $0.list("task").count }.allSatisfy { $0 == 101 }
                 }
                 try rig.inStep()

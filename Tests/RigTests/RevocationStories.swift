@@ -23,13 +23,13 @@ extension RigSuites {
                 // So that something is always on its way.
                 try rig("link", "5", "--delay", "50")
                 let writer = try Terminal(five, ["sh", "-c", Self.writing])
-                try eventually(within: .seconds(120), "node2 has ten of the notes, and all are connected") {
+                try eventually(within: .seconds(30), "node2 has ten of the notes, and all are connected") {
                     let sessions = try rig.ask([1, 2, 3, 4]) { try $0.connected().contains("node5") }
                     return try sessions.allSatisfy { $0 } && two.list("note").count > 10
                 }
                 let (stolen, began) = (try five.id(), Date())
                 let command = try Terminal(two, ["lanyard", "devices", "revoke", "node5", "--yes", "--json"])
-                try eventually(within: .seconds(30), "node2 says that node5 is revoked") {
+                try eventually(within: .seconds(10), "node2 says that node5 is revoked") {
                     try two.member("node5").state == "revoked"
                 }
                 let took = try eventually(within: .seconds(10), "nobody has a session with node5") {
@@ -40,10 +40,10 @@ extension RigSuites {
                 let times = try timesOut(of: stolen, after: began, rig)
                 print("    sessions with node5 ended \(times) ms after the command was typed")
                 #expect(times.allSatisfy { (0...1_000).contains($0) }, "\(times) ms after the command was typed")
-                let outcome = try command.end(within: .seconds(30))
+                let outcome = try command.end(within: .seconds(10))
                 #expect(outcome.status == 0, "\(outcome.errors)")
                 try expectReceipts(try two.decode(RevocationAnswer.self, outcome.output), rig)
-                let end = try writer.end(within: .seconds(30))
+                let end = try writer.end(within: .seconds(10))
                 #expect(end.status == 4 && end.errors.contains("revoked"), "\(end.status): \(end.errors)")
                 try expectToldItself(five, by: "node2")
                 try expectOnePast(of: five, rig)

@@ -5,7 +5,7 @@ import Synchronization
 import Testing
 
 /// Reads of tasks: on threads of their own, one after the other, until the queue is closed.
-@Suite(.timeLimit(.minutes(60))) struct ReadQueueTests {
+@Suite(.timeLimit(.minutes(40))) struct ReadQueueTests {
     /// A read that holds its thread until it is let go.
     private final class SlowRead: Sendable {
         /// Long: the tests beside this one may have both threads of the pool for minutes.

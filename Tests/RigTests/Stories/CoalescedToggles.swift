@@ -21,7 +21,7 @@ extension RigSuites.Stories {
                     """)
                 #expect(try phone.fields("box/milk")["done"] == true)
             }
-            try eventually(within: .seconds(20), "node 1 sees the ninth toggle") {
+            try eventually(within: .seconds(5), "node 1 sees the ninth toggle") {
                 try home.fields("box/milk")["done"] == true
             }
             try rig.expectEnding(in: "box")

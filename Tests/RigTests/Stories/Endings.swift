@@ -26,7 +26,7 @@ extension Rig {
     }
 
     func inStep(
-        _ numbers: [Int] = [1, 2, 3], within bound: Duration = .seconds(20),
+        _ numbers: [Int] = [1, 2, 3], within bound: Duration = .seconds(5),
         sourceLocation: SourceLocation = #_sourceLocation
     ) throws {
         try eventually(within: bound, "nodes \(numbers) have equal digests", sourceLocation: sourceLocation) {

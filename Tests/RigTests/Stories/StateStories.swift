@@ -23,7 +23,7 @@ extension RigSuites {
                 #expect(try newcomer.fields("counter/4")["count"] == 5_999)
                 #expect(try newcomer.events("history").count == 50)
                 try newcomer.put("counter/4", ["count": 7])
-                try eventually(within: .seconds(20), "what it writes comes to the others") {
+                try eventually(within: .seconds(5), "what it writes comes to the others") {
                     try home.fields("counter/4")["count"] == 7
                 }
             }

@@ -8,13 +8,13 @@ extension RigSuites.Stories {
             try rig.node(2).printing(["watch", "bell", "--after", "0"]) { lines in
                 try one.put("bell/door", ["rings": 1])
                 try one.put("other/door", ["rings": 1])
-                try eventually(within: .seconds(20), "the watcher sees the first ring") { try lines().count == 1 }
+                try eventually(within: .seconds(3), "the watcher sees the first ring") { try lines().count == 1 }
                 try one.edit("bell/door", "rings=2")
-                try eventually(within: .seconds(20), "the watcher sees the second ring") { try lines().count == 2 }
+                try eventually(within: .seconds(3), "the watcher sees the second ring") { try lines().count == 2 }
             }
             let position = try #require(
                 try rig.node(2).printing(["watch", "bell", "--after", "0"]) { lines in
-                    try eventually(within: .seconds(20), "who begins anew sees each object once") {
+                    try eventually(within: .seconds(3), "who begins anew sees each object once") {
                         try lines().count == 1
                     }
                     return try lines()[0]["position"]
@@ -26,7 +26,7 @@ extension RigSuites.Stories {
             #expect(try one.delete("bell/gate"))
             try rig.inStep()
             try rig.node(2).printing(["watch", "bell", "--after", position.line]) { lines in
-                try eventually(within: .seconds(20), "two objects changed meanwhile") { try lines().count == 2 }
+                try eventually(within: .seconds(3), "two objects changed meanwhile") { try lines().count == 2 }
                 #expect(try lines().map { $0["id"] } == ["door", "gate"])
                 #expect(try lines().map { $0["deleted"] } == [false, true])
                 #expect(try lines()[0]["fields"] == ["rings": 4])

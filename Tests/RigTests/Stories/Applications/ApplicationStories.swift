@@ -18,10 +18,10 @@ extension RigSuites {
                 // Its lines would wait in a buffer otherwise, since it prints into a file here.
                 let program = ["stdbuf", "-oL", "ten-lines"]
                 try one.following(program) { first in
-                    try eventually(within: .seconds(20), "node 1 shows its list") { try first().last == "Milk" }
+                    try eventually(within: .seconds(5), "node 1 shows its list") { try first().last == "Milk" }
                     try two.following(program) { second in
                         func bothShow(_ list: String) throws {
-                            try eventually(within: .seconds(20), "both show \(list)") {
+                            try eventually(within: .seconds(5), "both show \(list)") {
                                 try first().last == list && second().last == list
                             }
                         }
@@ -50,13 +50,13 @@ extension RigSuites {
             try Rig.with(2) { rig in
                 let (one, two) = (rig.node(1), rig.node(2))
                 try one.following(program) { first in
-                    try eventually(within: .seconds(20), "node 1 shows its list") { try first().last == "Milk" }
+                    try eventually(within: .seconds(5), "node 1 shows its list") { try first().last == "Milk" }
                     try two.following(program) { second in
-                        try eventually(within: .seconds(20), "both show what both wrote") {
+                        try eventually(within: .seconds(5), "both show what both wrote") {
                             try first().last == "Milk, Milk" && second().last == "Milk, Milk"
                         }
                         try two.put("todo/eggs", ["title": "Eggs", "done": false])
-                        try eventually(within: .seconds(20), "both show what a command wrote") {
+                        try eventually(within: .seconds(5), "both show what a command wrote") {
                             try first().last == "Eggs, Milk, Milk" && second().last == "Eggs, Milk, Milk"
                         }
                     }
@@ -81,12 +81,12 @@ extension RigSuites {
                 try rig.inStep([1, 2])
                 for node in [laptop, phone] { #expect(try counts(node) == ["Yesterday: 16"]) }
                 try laptop.following(["plays", "watch"]) { lines in
-                    try eventually(within: .seconds(20), "it shows what it counted before") {
+                    try eventually(within: .seconds(5), "it shows what it counted before") {
                         try lastTable(lines()) == ["Yesterday: 16"]
                     }
                     try laptop.expectProgramFails("plays", "show", exit: 1, saying: "Another `plays` is running")
                     try play("Help", on: phone)
-                    try eventually(within: .seconds(20), "it shows the play of another machine") {
+                    try eventually(within: .seconds(5), "it shows the play of another machine") {
                         try lastTable(lines()) == ["Help: 1", "Yesterday: 16"]
                     }
                 }
@@ -149,7 +149,7 @@ extension RigSuites {
         /// The agent is killed while the program watches; then the program is, five times at any moment.
         private func crashWhileWatching(_ fresh: Node, _ other: Node, _ rig: Rig) throws {
             try fresh.following(["plays", "watch"]) { lines in
-                try eventually(within: .seconds(20), "it shows what it counted before") {
+                try eventually(within: .seconds(5), "it shows what it counted before") {
                     try lastTable(lines()) == ["Help: 1", "Yesterday: 21"]
                 }
                 try rig("kill", "\(fresh.number)")

@@ -13,7 +13,7 @@ extension RigSuites.LightSwitchStories {
                 func everywhere(_ state: String) -> [Int: String] {
                     Dictionary(uniqueKeysWithValues: Self.nodes.map { ($0, state) })
                 }
-                try eventually(within: .seconds(20), "all show that the hall is dark") {
+                try eventually(within: .seconds(5), "all show that the hall is dark") {
                     try show("hall", everywhere("off"))
                 }
                 let switched = [1: "on", 2: "off", 3: "on", 4: "off", 5: "on"]
@@ -22,7 +22,7 @@ extension RigSuites.LightSwitchStories {
                         try rig.node(number).program("light-switch", switched[number] ?? "", "hall")
                         try rig.node(number).program("light-switch", "on", "desk \(number)")
                     }
-                    try eventually(within: .seconds(20), "each shows what its own device did") {
+                    try eventually(within: .seconds(5), "each shows what its own device did") {
                         try show("hall", switched)
                     }
                     #expect(try lamps(1)["desk 5"] == nil, "they are apart")
