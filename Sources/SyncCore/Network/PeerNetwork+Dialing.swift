@@ -80,22 +80,25 @@ extension PeerNetwork {
 
     /// Handles a dial that led to no session: the address is tried again after a back-off.
     ///
-    /// - Parameter wasOpened: true if the device was there and ended it without a `Hello`, as one does that blocks this one.
+    /// - Parameter wasOpened: true if the connection was opened, and ended before the session was up: the other device may block
+    ///   this one.
     mutating func handleDialFailed(_ id: ConnectionID, _ code: String, wasOpened: Bool = false, at now: Tick) {
         guard let index = book.targets.firstIndex(where: { $0.attempt == id }) else { return }
-        let isRecent = !wasOpened && isRecentlyMet(book.targets[index].device, at: now)
+        let isRecent = isRecentlyMet(book.targets[index].device, at: now)
         let timing = settings.timing
-        let failures = min(book.targets[index].failures, 16)
+        // What an absent member was tried before it came back says nothing of why it refuses.
+        let failures = min(isRecent ? book.targets[index].refusals : book.targets[index].failures, 16)
         let ceiling = min(timing.backoffGreatest.nanoseconds, timing.backoffLeast.nanoseconds << Int64(failures))
-        // Full jitter (Brooker 2015) for the many; a member met within the hour is tried steadily.
+        // Full jitter (Brooker 2015) for the many; a member met within the hour is tried steadily, unless it refuses.
         let wait =
-            isRecent
+            isRecent && !wasOpened
             ? timing.recentRedial
             : Tick.Span(nanoseconds: Int64.random(in: timing.backoffLeast.nanoseconds...ceiling, using: &random))
         book.update(index) { [now] target in
             target.attempt = nil
             if code == CloseReason.ownDevice.rawValue { target.isOwn = true }
             target.failures += 1
+            target.refusals = wasOpened ? target.refusals + 1 : 0
             target.nextAt = now + wait
             target.lastFailure = code
             target.lastFailureAt = now
@@ -127,7 +130,7 @@ extension PeerNetwork {
         book.update(target) { target in
             target.device = session.device
             target.isLastKnown = true
-            target.failures = 0
+            (target.failures, target.refusals) = (0, 0)
         }
         output.emit(.remember(session.address, session.device))
     }
