@@ -249,8 +249,8 @@ import Testing
         try expectSettled(mesh)
     }
 
-    /// A thief says one thing to 1 and another to 2, and is revoked. Nobody is left who could say which stays, and neither is
-    /// thrown away for the other: that is reported, and all that does not build on it goes on.
+    /// A thief says one thing to 1 and another to 2, and is revoked. No device is left that could say which stays, and neither
+    /// is thrown away for the other: that is reported, and all that does not build on it goes on.
     @Test(arguments: [true, false])
     func `what a device said twice before it was revoked is reported, and holds up nothing else`(isHeard: Bool) throws {
         var mesh = try Mesh(4)
@@ -280,7 +280,8 @@ import Testing
         mesh.pass(seconds: 30)
         let history = try #require(mesh.nodes[2].core.forkedReplicas.first)
         for node in 0..<3 {
-            #expect(mesh.nodes[node].core.forkedReplicas.allSatisfy { $0 == history })
+            let forked = mesh.nodes[node].core.forkedReplicas
+            #expect(node == 0 && forked.isEmpty || forked == [history], "node \(node)")
             #expect(try said(mesh, node) == ["by 0", "by 1", "by 2"])
             for other in 0..<3 { #expect(try mesh.titles(node, Mesh.key("by \(other)")) == ["milk"]) }
             // Beyond the end that the founder named, neither counts.

@@ -60,7 +60,7 @@ extension RigSuites {
                     sleep 600 < $HOME/pipe & reader=$!
                     lanyard snapshot restore plays --consumer new --schema 1 -o - > $HOME/pipe & restoring=$!
                     until lanyard consumers | grep -q 'restore unfinished'; do
-                        kill -0 $restoring || exit 1
+                        kill -0 $restoring || { kill $reader; exit 1; }
                         sleep 0.1
                     done
                     kill -9 $restoring $reader; wait
