@@ -254,8 +254,8 @@ extension Agent {
                 + "\(name)."
         }
         return
-            "\(name) alone could settle this, and is out. Devices differ in what it wrote last, and what builds on the part that "
-            + "one of them lacks waits there. To end it, choose the device that shows the wrong one, let the others have what it "
+            "Only \(name) could resolve this, and it may not connect any more. Devices differ in what it wrote last, and what builds "
+            + "on the part that one of them lacks waits there. To end it, choose the device that shows the wrong one, let the others have what it "
             + "wrote, revoke it, remove its data folder, and pair it again."
     }
 

@@ -172,6 +172,7 @@ extension World {
 
     private mutating func retireAnother() {
         guard isFaulty, let thief = options.thieves?.thief, isOutlaw(thief), nodes[thief].isUp else { return }
+        trace.record(now, thief, "does a thief's retire")
         retire(from: thief)
     }
 
