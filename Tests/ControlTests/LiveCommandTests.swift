@@ -27,12 +27,13 @@ import Testing
 
     @Test func `status goes on with a line for each change`() async throws {
         try await LiveServer.with { server async throws in
-            let lines = try await lines(3, server, "status --watch --interval 100ms --json")
+            let lines = try await lines(9, server, "status --watch --interval 100ms --json")
             let events = try lines.map { line in
                 try JSONDecoding.value(StatusResponse.self, from: Array(line.utf8), unknownKeys: .ignore).spaces[0]
                     .events
             }
-            #expect(events.count == 3 && events == events.sorted() && Set(events).count == 3, "\(events)")
+            // Something else may change between two events, and has a line, too.
+            #expect(events.count == 9 && events == events.sorted() && Set(events).count >= 3, "\(events)")
         }
     }
 
