@@ -62,7 +62,7 @@ package struct CoreConfiguration: Sendable, Equatable {
         package var emptyAnswerPause = Tick.Span.milliseconds(500)
         package var haveDebounce = Tick.Span.milliseconds(20)
         package var haveMaximumWait = Tick.Span.milliseconds(100)
-        /// A member met within `recent` is dialled this often, unless it ends each connection before the session is up.
+        /// A member met within `recent` is dialled this often.
         package var recentRedial = Tick.Span.seconds(1)
         package var recent = Tick.Span.seconds(3600)
         /// A peer that refuses this device is dialled this often: it has a session with another holder of our key, or has revoked it.

@@ -49,9 +49,9 @@ final class AgentProcess: Sendable {
     }
 
     /// Returns when the agent answers and is ready. Throws `agent_not_running` with its last words if it ends before, or is not
-    /// ready within 60 s.
+    /// ready within 30 s.
     func untilReady(_ client: LanyardClient) async throws {
-        let deadline = ContinuousClock.now + .seconds(60)
+        let deadline = ContinuousClock.now + .seconds(30)
         while true {
             if let readiness = try? await client.readiness(), readiness.ready { return }
             guard process.isRunning, ContinuousClock.now < deadline else {

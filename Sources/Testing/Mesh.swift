@@ -71,7 +71,7 @@ public final class Mesh: Sendable {
         for (here, there) in pair.sides where nodes[here].isRunning {
             _ = try await nodes[here].client.block(device: nodes[there].device)
         }
-        try await until("devices \(one) and \(other) are apart", within: .seconds(60)) { states in
+        try await until("devices \(one) and \(other) are apart", within: .seconds(10)) { states in
             pair.sides.allSatisfy { states[$0.here]?.connected.contains(self.nodes[$0.there].device) != true }
         }
     }
@@ -115,7 +115,7 @@ public final class Mesh: Sendable {
 
     /// Returns when all running devices have the same changes and show the same, and each is connected to each that it is not
     /// apart from. Throws `timed_out` with the devices that differ. Devices without a way between them never converge.
-    public func converged(within bound: Duration = .seconds(60)) async throws {
+    public func converged(within bound: Duration = .seconds(10)) async throws {
         let pairs = apart.withLock(\.self)
         try await until("the devices have the same", within: bound) { states in
             guard Set(states.values.map(\.digest)).count <= 1, Set(states.values.map(\.vector)).count <= 1 else {

@@ -56,43 +56,6 @@ import Testing
         #expect(broken() == [])
     }
 
-    /// The member that blocks it says nothing: it is there, and ends each connection.
-    @Test func `a device that another one blocks dials that one less and less often`() {
-        var talk = Conversation()
-        talk.hear(.closed(talk.accept(1), code: "connection_reset"))
-        // In ten minutes: the pause ends at half a minute.
-        #expect((20...80).contains(dialled(&talk, seconds: 600, isThere: true)))
-        // It is dialled at once when it shows itself: the block may have ended.
-        talk.hear(.recordAppeared(instance: "other", [Self.address]))
-        #expect(dials(talk) == [Self.address])
-    }
-
-    /// A member that was met lately and is away is tried each second, and a first refusal when it is back costs no more.
-    @Test func `a member that comes back, and is not ready at once, is met within seconds`() {
-        var talk = Conversation()
-        talk.hear(.closed(talk.accept(1), code: "connection_reset"))
-        #expect((115...125).contains(dialled(&talk, seconds: 120, isThere: false)))
-        #expect(dialled(&talk, seconds: 3, isThere: true) >= 3)
-    }
-
-    /// The number of dials of the other device within this time.
-    private func dialled(_ talk: inout Conversation, seconds: Int, isThere: Bool) -> Int {
-        var count = 0
-        for _ in 0..<seconds * 10 {
-            talk.wait(milliseconds: 100)
-            for case .dial(let id, let remote) in talk.effects where remote == Self.address {
-                count += 1
-                guard isThere else {
-                    talk.hear(.dialFailed(id, code: "connection_refused"))
-                    continue
-                }
-                talk.hear(.opened(id, Self.stolen, remote: Self.address))
-                talk.hear(.closed(id, code: "connection_reset"))
-            }
-        }
-        return count
-    }
-
     @Test func `serving a blocked device is noticed`() { #expect(broken(faults: .serveBlocked).count > 4) }
 
     @Test func `a restarted node does not dial or trust what is blocked, until that is undone`() {

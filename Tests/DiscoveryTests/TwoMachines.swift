@@ -93,7 +93,7 @@ final class TwoMachines: Sendable {
 
     @discardableResult
     func expect(
-        _ what: String, from node: Int, after position: Int = 0, within limit: Duration = .seconds(60),
+        _ what: String, from node: Int, after position: Int = 0, within limit: Duration = .seconds(20),
         where condition: @escaping @Sendable (Line) -> Bool
     ) async throws -> Line {
         let text = try await waitFor("\(what) from machine \(node)", after: position, within: limit) { text in
@@ -104,7 +104,7 @@ final class TwoMachines: Sendable {
 
     func expectState(
         _ state: String, code: String? = nil, from node: Int, after position: Int = 0,
-        within limit: Duration = .seconds(60)
+        within limit: Duration = .seconds(20)
     ) async throws {
         try await expect("state \(state)", from: node, after: position, within: limit) {
             $0.event == "state" && $0.state == state && $0.code == code
@@ -122,7 +122,7 @@ final class TwoMachines: Sendable {
 
     @discardableResult
     private func waitFor(
-        _ what: String, after position: Int = 0, within limit: Duration = .seconds(60),
+        _ what: String, after position: Int = 0, within limit: Duration = .seconds(20),
         where condition: @escaping @Sendable (String) -> Bool
     ) async throws -> String {
         let deadline = ContinuousClock.now + limit

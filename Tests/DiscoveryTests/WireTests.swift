@@ -73,13 +73,13 @@ import Testing
         let position = try await machines.command("2 tell publish 5002 ffffffffffffffff")
         // The text travels in an announcement of its own; the look-up says when it is there.
         try await repeating("1 tell refresh") {
-            try await machines.expect("new tag", from: 1, after: position, within: .seconds(12)) {
+            try await machines.expect("new tag", from: 1, after: position, within: .seconds(3)) {
                 $0.event == "found" && $0.text == ["v=1", "t=ffffffffffffffff"]
             }
         }
         let move = try await machines.command("2 tell publish 6002 ffffffffffffffff")
         try await repeating("1 tell refresh") {
-            try await machines.expect("new port", from: 1, after: move, within: .seconds(12)) { $0.port == 6002 }
+            try await machines.expect("new port", from: 1, after: move, within: .seconds(3)) { $0.port == 6002 }
         }
     }
 
@@ -92,13 +92,11 @@ import Testing
         try await machines.command("1 avahi kill")
         let forged = try await machines.command("2 forge \(name)")
         try await repeating("2 tell refresh") {
-            try await machines.expect("a forged record", from: 2, after: forged, within: .seconds(12)) { $0.port == 9 }
+            try await machines.expect("a forged record", from: 2, after: forged, within: .seconds(3)) { $0.port == 9 }
         }
         let return_ = try await machines.command("1 avahi start")
-        // Where the other daemon defends its record late, the old name stands for a moment.
-        let renamed = try await machines.expect("a new name", from: 1, after: return_) {
-            $0.event == "announced" && $0.instance != name
-        }
+        let renamed = try await machines.expect("a new name", from: 1, after: return_) { $0.event == "announced" }
+        #expect(renamed.instance != name)
         try await machines.expect("the new name", from: 2, after: return_) {
             $0.event == "found" && $0.instance == renamed.instance
         }

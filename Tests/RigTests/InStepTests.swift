@@ -15,12 +15,12 @@ extension RigSuites {
         @Test func `wait names the device that is off and lacks something, and succeeds once it is back`() throws {
             try Rig.with(3) { rig in
                 let one = rig.node(1)
-                try one.lanyard("wait", "--peers", "2", "--timeout", "60s")
+                try one.lanyard("wait", "--peers", "2", "--timeout", "10s")
                 try rig("stop", "3")
                 // It had everything, so nothing is lost with this machine.
-                try one.lanyard("wait", "--timeout", "60s")
+                try one.lanyard("wait", "--timeout", "5s")
                 try one.emit(12, to: "unsent")
-                try one.lanyard("wait", "--connected", "--timeout", "60s")
+                try one.lanyard("wait", "--connected", "--timeout", "5s")
                 let run = try one.run(["lanyard", "wait", "--timeout", "2s"])
                 #expect(run.status == 6)
                 #expect(run.errors.contains("node3 away since"), "\(run.errors)")
@@ -37,14 +37,14 @@ extension RigSuites {
                 try rig("start", "1")
                 #expect(try one.run(["lanyard", "wait", "--timeout", "2s"]).status == 6)
                 try rig("start", "3")
-                try one.lanyard("wait", "--timeout", "60s")
+                try one.lanyard("wait", "--timeout", "10s")
             }
         }
 
         @Test func `what is written alone counts as unsent before it is signed`() throws {
             try Rig.with(2) { rig in
                 let one = rig.node(1)
-                try one.lanyard("wait", "--peers", "1", "--timeout", "60s")
+                try one.lanyard("wait", "--peers", "1", "--timeout", "10s")
                 try rig("stop", "2")
                 try eventually(within: .seconds(5), "node 1 is alone") { try one.connected().isEmpty }
                 try one.lanyard("put", "task/milk", #"{"title":"milk"}"#)
@@ -52,7 +52,7 @@ extension RigSuites {
                 #expect(run.status == 6 && run.errors.contains("1 change unsent"), "\(run.errors)")
                 // Nobody waits for a device that was retired.
                 try one.lanyard("devices", "retire", "node2", "--yes")
-                try one.lanyard("wait", "--timeout", "60s")
+                try one.lanyard("wait", "--timeout", "5s")
             }
         }
     }

@@ -27,7 +27,7 @@ extension RigSuites {
 
         /// Waits until the screen shows a code, and returns it with the peer that it names.
         private func code(
-            of terminal: Terminal, within bound: Duration = .seconds(30),
+            of terminal: Terminal, within bound: Duration = .seconds(8),
             sourceLocation: SourceLocation = #_sourceLocation
         ) throws -> (code: String, peer: String) {
             try eventually(within: bound, "\(terminal.node.name) shows its code", sourceLocation: sourceLocation) {
@@ -61,7 +61,7 @@ extension RigSuites {
                     try Terminal($0, ["lanyard", "pair"], isTeletype: true)
                 }
                 for terminal in terminals {
-                    try eventually(within: .seconds(30), "\(terminal.node.name) asks for the code") {
+                    try eventually(within: .seconds(8), "\(terminal.node.name) asks for the code") {
                         terminal.output.contains("Code on the other screen: ")
                     }
                 }
@@ -74,7 +74,7 @@ extension RigSuites {
                 try terminals[0].type(codes[1])
                 try terminals[1].type(codes[0])
                 try rig.waitUntilAgree([1, 2, 3], within: .seconds(2))
-                let outcomes = try terminals.map { try $0.end(within: .seconds(30)) }
+                let outcomes = try terminals.map { try $0.end(within: .seconds(5)) }
                 for (outcome, other) in zip(outcomes, ["node3", "node1"]) {
                     #expect(outcome.status == 0 && outcome.output.contains("Paired with \(other) ("), "\(outcome)")
                     #expect(outcome.output.contains("as writer") && outcome.output.contains("In step with"))
@@ -94,12 +94,12 @@ extension RigSuites {
                 #expect(codes.0.peer == "node2" && codes.1.peer == "node1")
                 // This screen's own code is a slip, and ends nothing; another code does.
                 try one.type(codes.0.code)
-                try eventually(within: .seconds(20), "the slip is said") {
+                try eventually(within: .seconds(3), "the slip is said") {
                     one.errors.contains("That is the code of this screen")
                 }
                 let wrong = codes.1.code == "000000" || codes.0.code == "000000" ? "000001" : "000000"
                 try one.type(wrong)
-                let (here, there) = (try one.end(within: .seconds(30)), try other.end(within: .seconds(30)))
+                let (here, there) = (try one.end(within: .seconds(5)), try other.end(within: .seconds(5)))
                 #expect(
                     here.status == 4
                         && message(here).contains("wrong_code: That is not the code on the screen of node2 ("))
@@ -110,8 +110,8 @@ extension RigSuites {
                 let newCodes = (try code(of: again.0), try code(of: again.1))
                 try again.0.type(newCodes.1.code)
                 try again.1.type(newCodes.0.code)
-                #expect(try again.0.end(within: .seconds(30)).status == 0)
-                #expect(try again.1.end(within: .seconds(30)).status == 0)
+                #expect(try again.0.end(within: .seconds(5)).status == 0)
+                #expect(try again.1.end(within: .seconds(5)).status == 0)
             }
         }
 
@@ -119,19 +119,19 @@ extension RigSuites {
             try Rig.with(2, "--no-pair") { rig in
                 let (one, other) = (try pair(rig.node(1)), try pair(rig.node(2)))
                 _ = try code(of: other)
-                let second = try pair(rig.node(1)).end(within: .seconds(30))
+                let second = try pair(rig.node(1)).end(within: .seconds(5))
                 #expect(second.status == 4 && message(second).contains("already_pairing"))
                 one.interrupt()
-                let stopped = try other.end(within: .seconds(30))
+                let stopped = try other.end(within: .seconds(5))
                 #expect(stopped.status == 4 && message(stopped).contains("Pairing was stopped on node1 ("))
-                #expect(message(try one.end(within: .seconds(30))).contains("cancelled: Pairing was stopped"))
+                #expect(message(try one.end(within: .seconds(5))).contains("cancelled: Pairing was stopped"))
 
                 let torn = (try pair(rig.node(1)), try pair(rig.node(2)))
                 _ = try code(of: torn.0)
                 try rig("kill", "2")
-                let broken = try torn.0.end(within: .seconds(30))
+                let broken = try torn.0.end(within: .seconds(20))
                 #expect(broken.status == 4 && message(broken).contains("The connection to node2 ("))
-                let gone = message(try torn.1.end(within: .seconds(30)))
+                let gone = message(try torn.1.end(within: .seconds(5)))
                 #expect(gone.contains("connection_lost"), "\(gone)")
             }
         }
@@ -139,7 +139,7 @@ extension RigSuites {
         @Test(.enabled(if: Rig.isLong, "takes two minutes: LANYARD_LONG_TESTS=1"))
         func `alone it says after two minutes what is missing`() throws {
             try Rig.with(1) { rig in
-                let outcome = try pair(rig.node(1)).end(within: .seconds(150))
+                let outcome = try pair(rig.node(1)).end(within: .seconds(125))
                 #expect(outcome.status == 6 && message(outcome).contains("timed_out: No pairing within 120 seconds"))
                 #expect(message(outcome).contains("on the other device"))
             }
@@ -153,8 +153,8 @@ extension RigSuites {
                 let codes = (try code(of: terminals[0]), try code(of: terminals[2]))
                 try terminals[0].type(codes.1.code)
                 try terminals[2].type(codes.0.code)
-                #expect(try terminals[0].end(within: .seconds(30)).status == 0)
-                #expect(try terminals[2].end(within: .seconds(30)).status == 0)
+                #expect(try terminals[0].end(within: .seconds(5)).status == 0)
+                #expect(try terminals[2].end(within: .seconds(5)).status == 0)
                 terminals[1].interrupt()
                 #expect(try rig.node(2).status().peers.paired == 0)
             }
@@ -181,8 +181,8 @@ extension RigSuites {
                 let codes = (try code(of: one), try code(of: other))
                 try one.type(codes.1.code)
                 try other.type(codes.0.code)
-                #expect(try one.end(within: .seconds(30)).status == 0)
-                #expect(try other.end(within: .seconds(30)).status == 0)
+                #expect(try one.end(within: .seconds(5)).status == 0)
+                #expect(try other.end(within: .seconds(5)).status == 0)
                 try rig.waitUntilAgree([1, 2], within: .seconds(2))
             }
         }
@@ -215,7 +215,7 @@ extension RigSuites {
                 try victims[0].type(codes[1].code)
                 try victims[1].type(codes[0].code)
                 for victim in victims {
-                    let outcome = try victim.end(within: .seconds(30))
+                    let outcome = try victim.end(within: .seconds(5))
                     #expect(outcome.status == 4 && message(outcome).contains("wrong_code"), "\(message(outcome))")
                     #expect(message(outcome).contains("another machine stands between"))
                 }
@@ -238,7 +238,7 @@ extension RigSuites {
                         "\(node.address):\(port)",
                         "--no-mdns", "--until-input-ends",
                     ])
-                try eventually(within: .seconds(30), "the relay's \(name) runs") {
+                try eventually(within: .seconds(10), "the relay's \(name) runs") {
                     try node.run(["lanyard", "status", "--socket", socket, "--json"]).status == 0
                 }
             }

@@ -27,13 +27,13 @@ extension RigSuites {
         @Test func `sessions outlive avahi-daemon, and new nodes are found once it is back`() throws {
             try Rig.with(2) { rig in
                 try rig("avahi", "1", "kill")
-                try eventually(within: .seconds(20), "status says that discovery is unavailable") {
+                try eventually(within: .seconds(5), "status says that discovery is unavailable") {
                     try rig.node(1).status().discovery.state == "unavailable"
                 }
                 try rig.node(1).emit(100, to: "without")
                 try rig.waitUntilAgree([1, 2], within: .seconds(3))
                 try rig("avahi", "1", "start")
-                try eventually(within: .seconds(30), "status says that discovery runs again") {
+                try eventually(within: .seconds(10), "status says that discovery runs again") {
                     try rig.node(1).status().discovery.state == "running"
                 }
                 let newcomer = try rig.add()

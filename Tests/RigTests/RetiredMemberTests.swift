@@ -72,8 +72,8 @@ extension RigSuites {
                     }
                     return try rig.ask([1, 2, 3]) { try $0.list("order").count }.allSatisfy { $0 == 40 }
                 }
-                try three.lanyard("wait", "--timeout", "60s")
-                try eventually(within: .seconds(20), "nothing warns") { try status(three).warnings.isEmpty }
+                try three.lanyard("wait", "--timeout", "5s")
+                #expect(try status(three).warnings.isEmpty)
                 for node in [one, two, three] { #expect(try node.events("booked").count == 20) }
                 try rig.inStep()
                 try rig.expectAbsent("chore/left")
@@ -125,7 +125,7 @@ extension RigSuites {
                 for number in [1, 50, 51, 1_000] { try rig.expectAbsent("task/old\(number)") }
                 #expect(try rig.show([1, 2, 3], "task/own7", ["title": "mine"]))
                 #expect(try three.conflicts("task").count == 50, "what was edited in vain")
-                try eventually(within: .seconds(20), "nothing warns") { try status(three).warnings.isEmpty }
+                #expect(try status(three).warnings.isEmpty)
             }
         }
     }

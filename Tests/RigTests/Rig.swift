@@ -84,15 +84,12 @@ func eventually(
     return elapsed
 }
 
-/// Polls until the condition holds; false when it does not within the bound. A look that began before the bound and
-/// ended behind it says nothing of the bound, so another follows: a busy machine takes seconds for a look at three
-/// nodes.
+/// Polls until the condition holds; false when no look that began within the bound found it so.
 func holds(within bound: Duration, _ condition: () throws -> Bool) throws -> Bool {
     let begun = ContinuousClock.now
     while true {
-        let looked = ContinuousClock.now - begun
         if try condition() { return true }
-        if looked > bound { return false }
+        if ContinuousClock.now - begun > bound { return false }
         Thread.sleep(forTimeInterval: 0.01)
     }
 }

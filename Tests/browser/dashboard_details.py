@@ -184,7 +184,7 @@ def backlog(one, two, three, count=16000):
         until_pace(two, "node1", "operations to come from")
         until_pace(one, "node2", "changes to send to")
         for page, other in ((one, "node2"), (two, "node1")):
-            until_cell(page, other, "Changes", "^in step$", within=300)
+            until_cell(page, other, "Changes", "^in step$", within=120)
             until_cell(page, other, "Last heard", "^now$")
             # The delay counts once in each direction.
             until_cell(page, other, "Round trip", r"^([6-9]\d|\d{3,}) ms$")

@@ -6,7 +6,7 @@ import pathlib
 import time
 
 from rig_nodes import DRIVER_PORT, STATE, Node, rig
-from webdriver import PATIENCE, TAB
+from webdriver import TAB
 
 PORT = 8384
 CARDS = "#decisions [data-kind=conflict]"
@@ -42,7 +42,7 @@ class Page(Node):
 
     def open_page_again(self):
         """Opens the page of an agent that was started a moment ago."""
-        end = time.monotonic() + 2 * PATIENCE
+        end = time.monotonic() + 20
         while True:
             try:
                 return self.open_page()
@@ -51,13 +51,13 @@ class Page(Node):
                     raise
                 time.sleep(0.05)
 
-    def until(self, sentence, script, *arguments, within=PATIENCE):
+    def until(self, sentence, script, *arguments, within=10.0):
         return self.browser.until(f"node {self.number}: {sentence}", script, *arguments, within=within)[1]
 
     def go(self, view):
         self.browser.run("location.hash = arguments[0]", view)
 
-    def says(self, text, within=PATIENCE, element="sentence"):
+    def says(self, text, within=10.0, element="sentence"):
         return self.until(
             f"{element} says {text!r}, not {self.text_of(element)!r}",
             "return document.getElementById(arguments[0])?.innerText.includes(arguments[1])", element, text, within=within)

@@ -172,7 +172,7 @@ def alone(one, two, three):
     show("whole on all three after the network was healed", f"{seconds:.1f} s")
     for node in (one, three):
         node.browser.until(
-            "it is in step again", "return /In step with 2 devices/.test(document.getElementById('standing').textContent)")
+            "it is in step again", "return /In step with 2 devices/.test(document.getElementById('standing').textContent)", within=15)
 
 
 # Pictures and the bin
@@ -189,7 +189,7 @@ def picture_and_bin(one, two, three):
         pathlib.Path(file.name).chmod(0o644)
         one.browser.type("#file", file.name)
         for node in (one, two, three):
-            _, seconds = node.browser.until("the picture is shown", IMAGES + " === 1")
+            _, seconds = node.browser.until("the picture is shown", IMAGES + " === 1", within=15)
             show(f"the picture in browser {node.number} after", f"{seconds * 1000:.0f} ms")
     received = {node.number: node.metric("blob_received_bytes_total") for node in (two, three)}
     show("bytes of attachments that node 2 received", received[2])

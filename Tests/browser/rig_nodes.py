@@ -16,7 +16,7 @@ import threading
 import time
 import zlib
 
-from webdriver import PATIENCE, Browser, WebDriverError
+from webdriver import Browser, WebDriverError
 
 ROOT = pathlib.Path(__file__).resolve().parent.parent.parent
 RIG = os.environ.get("RIG", "rig")
@@ -81,7 +81,7 @@ class Node:
 
     def until_listening(self, port, process):
         connect = connection_of(self.number)
-        end = time.monotonic() + 2 * PATIENCE
+        end = time.monotonic() + 30
         while True:
             try:
                 connect(("127.0.0.1", port), 1).close()
@@ -103,7 +103,7 @@ class Node:
     def until_free(self):
         """The end of `deploy/rig exec` ends its command a moment later."""
         connect = connection_of(self.number)
-        end = time.monotonic() + PATIENCE
+        end = time.monotonic() + 10
         while time.monotonic() < end:
             try:
                 connect(("127.0.0.1", 8090), 1).close()
@@ -114,7 +114,7 @@ class Node:
 
     def request(self, method, path, headers, body=None):
         """Returns the status and the Content-Security-Policy of an answer of the program."""
-        connection = http.client.HTTPConnection("127.0.0.1", 8090, timeout=PATIENCE)
+        connection = http.client.HTTPConnection("127.0.0.1", 8090, timeout=10)
         connection._create_connection = connection_of(self.number)
         connection.request(method, path, body, headers)
         answer = connection.getresponse()
@@ -129,7 +129,7 @@ class Node:
 
     def open_page(self):
         self.browser.open(PAGE)
-        self.browser.until("the list is shown", "return performance.getEntriesByName('list-shown').length > 0")
+        self.browser.until("the list is shown", "return performance.getEntriesByName('list-shown').length > 0", within=20)
 
     def end(self):
         # A driver that is ended leaves its browser behind.
@@ -166,7 +166,7 @@ class Node:
     def text(self):
         return self.browser.run("return document.getElementById('text').value")
 
-    def until_text(self, text, within=PATIENCE):
+    def until_text(self, text, within=10.0):
         return self.browser.until(
             f"node {self.number} shows {text!r}, not {self.text()!r}",
             "return document.getElementById('text').value === arguments[0]", text, within=within)[1]
@@ -176,7 +176,7 @@ class Node:
         self.browser.until("the note is open", "const area = document.getElementById('text'); return !area.readOnly && area === document.activeElement")
         self.browser.keys(text)
 
-    def open_note(self, title, within=PATIENCE):
+    def open_note(self, title, within=10.0):
         """Chooses a note by its title, and waits until its text is there."""
         seconds = self.browser.until(
             f"node {self.number} lists {title!r}",

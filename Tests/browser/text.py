@@ -38,7 +38,7 @@ def free_port():
         return probe.getsockname()[1]
 
 
-def wait_for(port, process, seconds=60):
+def wait_for(port, process, seconds=20):
     end = time.monotonic() + seconds
     while process.poll() is None and time.monotonic() < end:
         try:

@@ -12,8 +12,6 @@ struct DialBook: Sendable {
         var instances: [String] = []
         var attempt: ConnectionID?
         var failures = 0
-        /// The dials in a row that were opened, and ended before the session was up.
-        var refusals = 0
         /// The time of the next dial; nil: not before a sign of life.
         var nextAt: Tick?
         var lastFailure: String?
@@ -25,7 +23,7 @@ struct DialBook: Sendable {
 
         /// A sign of life: to be tried at once.
         mutating func wake(at now: Tick) {
-            (failures, refusals) = (0, 0)
+            failures = 0
             if attempt == nil { nextAt = now }
         }
 

@@ -79,26 +79,21 @@ extension PeerNetwork {
     }
 
     /// Handles a dial that led to no session: the address is tried again after a back-off.
-    ///
-    /// - Parameter wasOpened: true if the connection was opened, and ended before the session was up: the other device may block
-    ///   this one.
-    mutating func handleDialFailed(_ id: ConnectionID, _ code: String, wasOpened: Bool = false, at now: Tick) {
+    mutating func handleDialFailed(_ id: ConnectionID, _ code: String, at now: Tick) {
         guard let index = book.targets.firstIndex(where: { $0.attempt == id }) else { return }
         let isRecent = isRecentlyMet(book.targets[index].device, at: now)
         let timing = settings.timing
-        // What an absent member was tried before it came back says nothing of why it refuses.
-        let failures = min(isRecent ? book.targets[index].refusals : book.targets[index].failures, 16)
+        let failures = min(book.targets[index].failures, 16)
         let ceiling = min(timing.backoffGreatest.nanoseconds, timing.backoffLeast.nanoseconds << Int64(failures))
-        // Full jitter (Brooker 2015) for the many; a member met within the hour is tried steadily, unless it refuses.
+        // Full jitter (Brooker 2015) for the many; a member met within the hour is tried steadily.
         let wait =
-            isRecent && !wasOpened
+            isRecent
             ? timing.recentRedial
             : Tick.Span(nanoseconds: Int64.random(in: timing.backoffLeast.nanoseconds...ceiling, using: &random))
         book.update(index) { [now] target in
             target.attempt = nil
             if code == CloseReason.ownDevice.rawValue { target.isOwn = true }
             target.failures += 1
-            target.refusals = wasOpened ? target.refusals + 1 : 0
             target.nextAt = now + wait
             target.lastFailure = code
             target.lastFailureAt = now
@@ -130,7 +125,7 @@ extension PeerNetwork {
         book.update(target) { target in
             target.device = session.device
             target.isLastKnown = true
-            (target.failures, target.refusals) = (0, 0)
+            target.failures = 0
         }
         output.emit(.remember(session.address, session.device))
     }
@@ -148,7 +143,7 @@ extension PeerNetwork {
     /// Handles the end of a session. One that was up is a sign of life: its addresses are tried at once. One that never was
     /// counts as a failed dial.
     mutating func recordSessionEnded(_ session: PeerSession, wasUp: Bool, code: String, at now: Tick) {
-        guard wasUp else { return handleDialFailed(session.id, code, wasOpened: true, at: now) }
+        guard wasUp else { return handleDialFailed(session.id, code, at: now) }
         book.recordConnected(session.device, at: now)
         // At once, unless it was at once before: a peer that accepts and hangs up must not make us spin.
         let isShort = now - session.openedAt < .seconds(1)

@@ -10,7 +10,7 @@ extension World {
     mutating func planPuttingRight() {
         guard options.thieves != nil else { return }
         queue.plan(.thief(.putRight), at: now + 2_000_000_000)
-        for second in 121...Self.thievesPatienceNanoseconds / 1_000_000_000 + 1 {
+        for second in 91...Self.thievesPatienceNanoseconds / 1_000_000_000 + 1 {
             queue.plan(.look, at: now + second * 1_000_000_000)
         }
     }

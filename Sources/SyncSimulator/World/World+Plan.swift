@@ -4,9 +4,8 @@ import SyncStore
 
 // The plan of a seed: work, faults, the heal, and the final checks.
 extension World {
-    /// After the heal all must be in step within this: where links, disks and buffers are as poor as a seed can make them, a
-    /// newcomer takes in ten changes a second.
-    private static let patienceNanoseconds: Int64 = 120_000_000_000
+    /// After the heal all must be in step within this.
+    private static let patienceNanoseconds: Int64 = 90_000_000_000
     /// A session whose peer is gone must be given up within 15 s; a second for the clocks, one for the look.
     private static let deadAfterNanoseconds: Int64 = 17_000_000_000
 
@@ -201,8 +200,8 @@ extension World {
             healBlobs(node)
         }
         planPuttingRight()
-        for step in 1...1_200 { queue.plan(.look, at: now + Int64(step) * 100_000_000) }
-        if options.blobs != nil { for step in 121...250 { queue.plan(.look, at: now + Int64(step) * 1_000_000_000) } }
+        for step in 1...900 { queue.plan(.look, at: now + Int64(step) * 100_000_000) }
+        if options.blobs != nil { for step in 91...250 { queue.plan(.look, at: now + Int64(step) * 1_000_000_000) } }
     }
 
     // MARK: Looking

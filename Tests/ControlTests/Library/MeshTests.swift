@@ -59,9 +59,9 @@ import Testing
 
     @Test func `a save waits for the disks of other devices, if asked to`() async throws {
         let mesh = try await Mesh(3, program: Self.program)
-        let todo = try await mesh[0].lanyard.save(Todo(title: "Milk"), durableOn: 3, within: .seconds(60))
+        let todo = try await mesh[0].lanyard.save(Todo(title: "Milk"), durableOn: 3)
         for number in 1...2 { #expect(try await mesh[number].lanyard.reload(todo) != nil) }
-        try await mesh[0].lanyard.emit(Played(track: "t1"), durableOn: 2, within: .seconds(60))
+        try await mesh[0].lanyard.emit(Played(track: "t1"), durableOn: 2)
         mesh.crash(1)
         mesh.crash(2)
         let error = await #expect(throws: ControlError.self) {
@@ -71,7 +71,7 @@ import Testing
         #expect(try await mesh[0].lanyard.query(Todo.self).count() == 2, "the write stays")
         try await mesh.restart(1)
         let butter = try #require(try await mesh[0].lanyard.query(Todo.self).where(\.title == "Butter").first())
-        try await mesh[0].lanyard.save(butter, durableOn: 2, within: .seconds(60))
+        try await mesh[0].lanyard.save(butter, durableOn: 2)
         #expect(try await mesh[1].lanyard.reload(butter) != nil)
     }
 

@@ -76,7 +76,7 @@ extension RigSuites {
                 while try rig.node(2).attachment(attachment.id, of: "film/slow")?.state != .present {
                     busy = max(busy, try changeLatency(rig))
                 }
-                try rig.waitUntilPresent(attachment, of: "film/slow", within: .seconds(Rig.isLong ? 800 : 180))
+                try rig.waitUntilPresent(attachment, of: "film/slow", within: .seconds(Rig.isLong ? 400 : 180))
                 try watch.expectGrowth(atMost: Self.memoryGrowthMost)
                 // Told, and judged by deploy/bench: a machine shared by many may be slow for a moment.
                 print("    99 of 100 changes took \(idle) ms at most, and \(busy) ms during the transfer")
@@ -100,7 +100,7 @@ extension RigSuites {
 
 extension Rig {
     /// Until each of three nodes holds a session with both others: a restarted agent has to be found again.
-    func waitUntilAllConnected(within bound: Duration = .seconds(30)) throws {
+    func waitUntilAllConnected(within bound: Duration = .seconds(10)) throws {
         try eventually(within: bound, "all three are connected") {
             try ask([1, 2, 3]) { try $0.connected().count }.allSatisfy { $0 == 2 }
         }

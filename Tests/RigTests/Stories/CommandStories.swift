@@ -27,7 +27,7 @@ extension RigSuites {
                 let one = rig.node(1)
                 let all = try one.decode(
                     Durable.self,
-                    try one.lanyard("put", "note/a", "{}", "--wait-for", "3", "--timeout", "60s", "--json").output)
+                    try one.lanyard("put", "note/a", "{}", "--wait-for", "3", "--timeout", "30s", "--json").output)
                 #expect(all.durableOn.count == 3)
                 try rig("isolate", "3")
                 let late = try one.run(
@@ -82,7 +82,7 @@ extension RigSuites {
                         "cd '\(folder)'; lanyard run s --dead-letters '\(folder)/letters' -- ./take & "
                             + "echo $! >pid; wait $!; echo $? >end",
                     ])
-                try eventually(within: .seconds(30), "three events are done") { seen() == 3 }
+                try eventually(within: .seconds(10), "three events are done") { seen() == 3 }
                 // Of which the agent has heard: another would come again.
                 try eventually(within: .seconds(30), "the agent knows that they are done") {
                     try node.decode([Reader].self, try node.lanyard("consumers", "--json").output).map(\.behind) == [0]
@@ -92,7 +92,7 @@ extension RigSuites {
                 try node.emit(2, to: "s")
                 try eventually(within: .seconds(60), "two more are done, none twice") { seen() == 5 }
                 try node.shell("kill -TERM $(cat '\(folder)/pid')")
-                try eventually(within: .seconds(30), "it has ended") {
+                try eventually(within: .seconds(10), "it has ended") {
                     FileManager.default.fileExists(atPath: "\(folder)/end")
                 }
                 let end = try String(contentsOfFile: "\(folder)/end", encoding: .utf8)
