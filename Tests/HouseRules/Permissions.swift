@@ -38,6 +38,11 @@ enum Permissions {
             "ControlAPI SyncAgent SyncModel SyncCore SyncStore SyncTransport SyncDiscovery Glibc Logging NIOCore "
                 + "Synchronization"
         ),
+        // A port is freed as that of the sessions is.
+        (
+            "ControlServer/Socket/OptionalListener.swift",
+            "SyncAgent SyncTransport Glibc HummingbirdCore Logging NIOCore ServiceLifecycle"
+        ),
         // The checksum of what leaves in one file.
         (
             "ControlServer/Backup",

@@ -1,3 +1,4 @@
+import Glibc
 import NIOCore
 import SyncTransport
 import Testing
@@ -80,6 +81,18 @@ import Testing
         try await server.received(Array("still here".utf8))
     }
 
+    /// A process that starts a program has copies of its descriptors until that program has begun.
+    @Test func `a port moves though a program that is being started has a copy of the socket`() async throws {
+        let (server, client) = try await members()
+        let port = try await server.listen().port
+        let socket = try #require((3..<8192).first { listeningPort($0) == port })
+        let copy = dup(socket)
+        defer { close(copy) }
+        #expect(copy > socket)
+        #expect(try await move(server, to: nil, port).port == port)
+        try await connect(client, to: server, at: HostPort(host: "::1", port: port)!)
+    }
+
     @Test func `where another program has the port at one address, the one before is opened again`() async throws {
         let (server, client) = try await members()
         let other = try await Node()
@@ -89,6 +102,17 @@ import Testing
         #expect(error?.reason == .portInUse("0.0.0.0:\(port)") && error?.goesOn == old)
         try await connect(client, to: server, at: old)
     }
+}
+
+/// Returns the port at which the socket of a descriptor listens; nil if it is closed, or something else.
+private func listeningPort(_ descriptor: Int32) -> Int? {
+    var (listens, size) = (Int32(0), socklen_t(MemoryLayout<Int32>.size))
+    guard getsockopt(descriptor, SOL_SOCKET, SO_ACCEPTCONN, &listens, &size) == 0, listens == 1 else { return nil }
+    var (address, length) = (sockaddr_in(), socklen_t(MemoryLayout<sockaddr_in>.size))
+    let named = withUnsafeMutableBytes(of: &address) {
+        getsockname(descriptor, $0.assumingMemoryBound(to: sockaddr.self).baseAddress, &length)
+    }
+    return named == 0 ? Int(UInt16(bigEndian: address.sin_port)) : nil
 }
 
 extension Node {

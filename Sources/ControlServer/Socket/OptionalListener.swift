@@ -4,6 +4,7 @@ import Logging
 import NIOCore
 import ServiceLifecycle
 import SyncAgent
+import SyncTransport
 
 /// A TCP port for the dashboard or the metrics.
 struct OptionalListener: Sendable {
@@ -46,8 +47,8 @@ struct OptionalListener: Sendable {
             onServerRunning: { channel in
                 // Out of descriptors: try again in a second. Unheard, the error would end the server.
                 try? await channel.eventLoop.submit {
-                    try channel.pipeline.syncOperations.addHandler(
-                        AcceptBackoffHandler(shouldForwardIOErrorCaught: false), position: .first)
+                    try channel.pipeline.syncOperations.addHandlers(
+                        PortReleaseHandler(), AcceptBackoffHandler(shouldForwardIOErrorCaught: false), position: .first)
                 }.get()
                 onListening(channel)
             }, eventLoopGroup: eventLoopGroup, logger: quiet)

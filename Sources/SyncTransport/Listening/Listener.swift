@@ -16,8 +16,8 @@ enum Listener {
             // Out of descriptors: try again in a second; the control socket goes on meanwhile.
             .serverChannelInitializer { channel in
                 channel.eventLoop.makeCompletedFuture {
-                    try channel.pipeline.syncOperations.addHandler(
-                        AcceptBackoffHandler(shouldForwardIOErrorCaught: false))
+                    try channel.pipeline.syncOperations.addHandlers(
+                        PortReleaseHandler(), AcceptBackoffHandler(shouldForwardIOErrorCaught: false))
                 }
             }
             .childChannelInitializer(accept)

@@ -25,12 +25,31 @@ enum TCPSocket {
         guard withAddress(port, host, { bind(descriptor, $0, $1) }) == 0, listen(descriptor, 1) == 0 else {
             throw POSIXError(POSIXErrorCode(rawValue: errno) ?? .EIO)
         }
+        try await body(localPort(of: descriptor) ?? 0)
+    }
+
+    /// Holds a copy of this process's socket that listens at a port, as a program that is just being started does, until `body`
+    /// returns.
+    static func withCopy(ofListenerAt port: Int, _ body: () async throws -> Void) async throws {
+        func listens(_ descriptor: CInt) -> Bool {
+            var (listens, size) = (CInt(0), socklen_t(MemoryLayout<CInt>.size))
+            return getsockopt(descriptor, SOL_SOCKET, SO_ACCEPTCONN, &listens, &size) == 0 && listens == 1
+        }
+        guard let descriptor = (3..<8192).first(where: { listens($0) && localPort(of: $0) == port }) else {
+            throw POSIXError(.EBADF)
+        }
+        let copy = dup(descriptor)
+        defer { close(copy) }
+        try await body()
+    }
+
+    private static func localPort(of descriptor: CInt) -> Int? {
         var address = sockaddr_in()
         var size = socklen_t(MemoryLayout<sockaddr_in>.size)
-        _ = withUnsafeMutablePointer(to: &address) { pointer in
+        let result = withUnsafeMutablePointer(to: &address) { pointer in
             pointer.withMemoryRebound(to: sockaddr.self, capacity: 1) { getsockname(descriptor, $0, &size) }
         }
-        try await body(Int(UInt16(bigEndian: address.sin_port)))
+        return result == 0 ? Int(UInt16(bigEndian: address.sin_port)) : nil
     }
 
     private static func withAddress(
