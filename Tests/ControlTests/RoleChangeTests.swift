@@ -119,6 +119,25 @@ import Testing
         }
     }
 
+    /// A reader has said of the phone what an admin's agent says when it pairs with it, byte for byte.
+    @Test func `a device that only void words admitted is let in by the same words of an admin`() async throws {
+        try await Self.withMesh(.reader) { desk, hall, _ async throws in
+            try await LiveAgent.with(named: "phone") { phone async throws in
+                let device = phone.agent.device
+                let own = try #require(try await phone.agent.snapshot().membership[device]).fact
+                let fact = own.following(desk.agent.device)
+                for outcome in try await hall.agent.write([.operations([.addMember(fact)])]) { _ = try outcome.get() }
+                try await desk.until { agent async throws in try await agent.snapshot().cuts.isBarred(device) }
+                #expect(try await desk.agent.snapshot().membership[device]?.fact == fact)
+                try await Self.join(desk, phone, as: .writer)
+                #expect(try await desk.agent.snapshot().cuts.isBarred(device) == false)
+                try await phone.put("note/n", "{}")
+                try await desk.converge(with: phone)
+                #expect(try await desk.agent.status(space: nil).spaces[0].objects == 1)
+            }
+        }
+    }
+
     @Test func `a role that the device has is answered, and nothing is written`() async throws {
         try await Self.withMesh { desk, hall, _ async throws in
             let before = try await desk.agent.status(space: nil).spaces[0].changes

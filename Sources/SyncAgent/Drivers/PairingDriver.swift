@@ -142,7 +142,8 @@ final class PairingDriver {
     }
 
     private func write(_ fact: MemberFact) -> EventLoopFuture<Void> {
-        guard loop.core.membership[fact.device]?.fact != fact else {
+        // Where the words that admitted the device are void, it is admitted with the same words by this one.
+        guard loop.core.membership[fact.device]?.fact != fact || loop.core.cuts.isBarred(fact.device) else {
             return loop.eventLoop.makeSucceededVoidFuture()
         }
         return commit([.operations([.addMember(fact)])])

@@ -72,7 +72,7 @@ struct RetirementMachine: Sendable {
 
     private mutating func readmit(_ member: Membership.Member, _ step: inout CoreStep) {
         readmissions.append((member.device, step.now + settings.timing.readmitEvery))
-        step.emit(.readmit(member.fact.withoutHost))
+        step.emit(.readmit(member.fact.asReturn))
     }
 
     // MARK: Finalizing

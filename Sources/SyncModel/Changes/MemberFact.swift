@@ -40,7 +40,7 @@ package struct MemberFact: Hashable, Sendable {
     /// admin's agent revokes the device then.
     package let until: UInt64?
     /// Bit 0: the author joined through this device. Bit 1: a founder follows. Bit 2: the device is an admin. Bit 3: a time
-    /// follows, `until`. Others are a later version's, and kept.
+    /// follows, `until`. Bit 4: see `isReturn`. Others are a later version's, and kept.
     private let flags: UInt64
     /// Fields of a later version, kept byte for byte.
     package let laterFields: [UInt8]
@@ -80,13 +80,18 @@ package struct MemberFact: Hashable, Sendable {
     private static let founderFlag: UInt64 = 2
     private static let adminFlag: UInt64 = 4
     private static let untilFlag: UInt64 = 8
+    private static let returnFlag: UInt64 = 16
 
     /// True if the author joined the space through this device. Such a fact answers an invitation, and is not one.
     package var isHost: Bool { flags & Self.hostFlag != 0 }
 
-    /// The same device, let in by another author than the one that joined through it.
-    package var withoutHost: MemberFact {
-        copy(role: role, founder: founder, until: until, flags: flags & ~Self.hostFlag)
+    /// True if an agent wrote the fact by itself, because a device that was retired is back. It ends the retirement, and makes
+    /// no device a member: its author may not have heard yet that what made this one a member is void.
+    package var isReturn: Bool { flags & Self.returnFlag != 0 }
+
+    /// The same device, as an agent says by itself that it is back.
+    package var asReturn: MemberFact {
+        copy(role: role, founder: founder, until: until, flags: flags & ~Self.hostFlag | Self.returnFlag)
     }
 
     /// The same statement by an author that follows this founder.

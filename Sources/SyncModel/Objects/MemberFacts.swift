@@ -13,6 +13,8 @@ package struct MemberFacts: Hashable, Sendable {
         let until: UInt64?
         /// See `MemberFact.isHost`.
         let isHost: Bool
+        /// See `MemberFact.isReturn`.
+        let isReturn: Bool
         let dot: Dot
 
         /// All but the device follows from the dot.
@@ -27,13 +29,18 @@ package struct MemberFacts: Hashable, Sendable {
 
     package mutating func add(
         _ device: DeviceID, role: MemberFact.Role, founder: DeviceID? = nil, until: UInt64? = nil,
-        isHost: Bool = false, at dot: Dot
+        isHost: Bool = false, isReturn: Bool = false, at dot: Dot
     ) {
-        insert(Fact(device: device, role: role, founder: founder, until: until, isHost: isHost, dot: dot))
+        insert(
+            Fact(
+                device: device, role: role, founder: founder, until: until, isHost: isHost, isReturn: isReturn, dot: dot
+            ))
     }
 
     package mutating func add(_ fact: MemberFact, at dot: Dot) {
-        add(fact.device, role: fact.role, founder: fact.founder, until: fact.until, isHost: fact.isHost, at: dot)
+        add(
+            fact.device, role: fact.role, founder: fact.founder, until: fact.until, isHost: fact.isHost,
+            isReturn: fact.isReturn, at: dot)
     }
 
     private mutating func insert(_ fact: Fact) {
@@ -50,9 +57,15 @@ package struct MemberFacts: Hashable, Sendable {
         facts.map { ($0.device, $0.role, $0.founder, $0.dot) }
     }
 
+    /// All facts as the law judges them.
+    var lawAdditions: [TrustLaw.Addition] {
+        facts.map { TrustLaw.Addition(device: $0.device, role: $0.role, isReturn: $0.isReturn, dot: $0.dot) }
+    }
+
     /// Returns the facts by which others let the device in, with the time at which each ends. A host is not let in by its guest.
     package func invitations(of device: DeviceID) -> [(dot: Dot, until: UInt64?)] {
-        facts(of: device).filter { !$0.isHost && $0.dot.replica.device != device }.map { ($0.dot, $0.until) }
+        facts(of: device).filter { !$0.isHost && !$0.isReturn && $0.dot.replica.device != device }
+            .map { ($0.dot, $0.until) }
     }
 
     /// The devices that a fact admits until a time; sorted, each once.

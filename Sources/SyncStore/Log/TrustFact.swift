@@ -35,6 +35,8 @@ package struct TrustFact: Sendable, Hashable {
         package let name: String
         /// True if the author joined the space through the device.
         package let isHost: Bool
+        /// See `MemberFact.isReturn`.
+        package let isReturn: Bool
         /// See `MemberFact.isBound`.
         package let isBound: Bool
 
@@ -42,6 +44,7 @@ package struct TrustFact: Sendable, Hashable {
             role = fact.role
             name = fact.name
             isHost = fact.isHost
+            isReturn = fact.isReturn
             self.isBound = isBound
         }
     }
@@ -136,12 +139,12 @@ extension TrustFact.Statement {
 }
 
 extension TrustFact.Admission {
-    /// Layout: varint role, name, 1 byte (1: host, 2: bound).
+    /// Layout: varint role, name, 1 byte (1: host, 2: bound, 4: return).
     var encoded: [UInt8] {
         var bytes: [UInt8] = []
         bytes.append(varint: role.rawValue)
         bytes.append(lengthPrefixed: name.utf8)
-        bytes.append((isHost ? 1 : 0) | (isBound ? 2 : 0))
+        bytes.append((isHost ? 1 : 0) | (isBound ? 2 : 0) | (isReturn ? 4 : 0))
         return bytes
     }
 
@@ -154,5 +157,6 @@ extension TrustFact.Admission {
         self.name = String(decoding: bytes[name], as: UTF8.self)
         isHost = flags & 1 != 0
         isBound = flags & 2 != 0
+        isReturn = flags & 4 != 0
     }
 }

@@ -17,6 +17,7 @@ package enum TrustEffect: Sendable, Hashable {
         case beyondEnd
         /// The device was retired, by a member that had not seen this fact or in spite of it.
         case retired
+        /// A revocation keeps the device out: its own, or one that made void what had admitted it.
         case revoked
         /// Another fact gives the device another role.
         case otherRole
@@ -74,7 +75,8 @@ extension TrustRecord {
 
     /// True if the fact admits a device in spite of a retirement of which its author knew.
     package func isReturn(_ now: Judgement) -> Bool {
-        fact.kind == .admission && now.cuts(of: fact.device).contains { isReturn(from: $0, now) }
+        fact.admission?.isReturn ?? false
+            || fact.kind == .admission && now.cuts(of: fact.device).contains { isReturn(from: $0, now) }
     }
 
     private func isReturn(from cut: CutTable.Cut, _ now: Judgement) -> Bool {
@@ -87,7 +89,7 @@ extension TrustRecord {
         if fact.author == fact.device { return .void(.ofItself) }
         if let dot = fact.dot, now.cuts.isVoid(dot) { return .void(.beyondEnd) }
         if now.membership[fact.author] == nil { return .void(.waiting) }
-        if now.cuts.isRevoked(fact.device) { return .void(.revoked) }
+        if now.cuts.isBarred(fact.device) { return .void(.revoked) }
         if now.cuts(of: fact.device).contains(where: { !isReturn(from: $0, now) }) { return .void(.retired) }
         guard let role = fact.admission?.role, let member = now.membership[fact.device] else { return .holds }
         return member.fact.role == role ? .holds : .void(.otherRole)

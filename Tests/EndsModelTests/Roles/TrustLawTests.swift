@@ -53,7 +53,11 @@ private struct World {
                 fact.past.map { dots[$0] }.filter { $0.replica != dot.replica }
                     .map { VersionVector.Entry(replica: $0.replica, next: $0.counter + 1) })
             if fact.counter == 0 { table.recordStart(of: dot.replica, context: context) }
-            guard let target = fact.target.map(Self.device) else { continue }
+            guard let target = fact.target.map(Self.device) else {
+                // What an agent says of a device that is back gives it nothing: the model does not know of such facts.
+                if fact.kind == .write { additions.append(Self.anyReturn(of: facts, at: dot)) }
+                continue
+            }
             let ends = fact.counters.entries.map {
                 TrustStatement.End(incarnation: UInt64($0.replica.number), end: UInt64($0.counter))
             }.sorted { $0.incarnation < $1.incarnation }
@@ -81,6 +85,13 @@ private struct World {
         law = TrustLaw(
             table, additions, founder: Self.device(.founder), key: key.publicKey, space: .home)
         story = facts.map(\.description).joined(separator: "\n")
+    }
+
+    /// A return of a device that the history is about, as an admin.
+    private static func anyReturn(of facts: [Roles.Fact], at dot: Dot) -> TrustLaw.Addition {
+        let targets = facts.compactMap(\.target)
+        let target = targets.isEmpty ? .founder : targets[Int(dot.counter) % targets.count]
+        return TrustLaw.Addition(device: device(target), role: .admin, isReturn: true, dot: dot)
     }
 
     func counts(_ fact: Roles.Fact) -> Bool {

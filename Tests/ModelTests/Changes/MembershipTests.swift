@@ -162,8 +162,9 @@ import Testing
             discoveryKey: fact.discoveryKey, role: fact.role, name: fact.name, laterFields: [1, 2, 3])
         let host = try TestDevice(4, name: "Küche", isHost: true).fact
         #expect(host.isHost && !fact.isHost && !later.isHost)
-        #expect(!host.withoutHost.isHost && host.withoutHost.encoded + [1] == host.encoded)
-        for fact in [fact, later, host] {
+        #expect(!host.isReturn && host.asReturn.isReturn && !host.asReturn.isHost)
+        #expect(host.encoded.last == 1 && host.asReturn.encoded == host.encoded.dropLast() + [16])
+        for fact in [fact, later, host, fact.asReturn] {
             let bytes = fact.encoded
             #expect(try MemberFact(encoded: bytes, 0..<bytes.count) == fact)
         }
@@ -188,11 +189,11 @@ import Testing
         #expect(plain.founder == nil && named.founder == founder && named.isBound && !named.isHost)
         #expect(named.encoded == plain.encoded + [2] + founder.bytes)
         #expect(host.encoded.suffix(35) == [7] + founder.bytes + [7, 8])
-        for fact in [named, host, host.withoutHost, named.following(nil)] {
+        for fact in [named, host, host.asReturn, named.following(nil)] {
             let bytes = fact.encoded
             #expect(try MemberFact(encoded: bytes, 0..<bytes.count) == fact)
         }
-        #expect(named.following(nil) == plain && host.withoutHost.founder == founder && host.withoutHost.role == .admin)
+        #expect(named.following(nil) == plain && host.asReturn.founder == founder && host.asReturn.role == .admin)
         #expect(host.limited(to: .writer).role == .writer && named.limited(to: .admin) == named)
         // That agent reads flags, and keeps all behind them as they are.
         let bytes = named.encoded
@@ -223,7 +224,7 @@ import Testing
             #expect(try MemberFact(encoded: bytes, 0..<bytes.count) == fact)
         }
         // Copies keep it, and nothing of it is left where it is taken away.
-        #expect(all.withoutHost.until == .max && all.limited(to: .reader).until == .max)
+        #expect(all.asReturn.until == .max && all.limited(to: .reader).until == .max)
         #expect(all.following(nil).until == .max && all.ending(at: nil).laterFields == [7, 8])
         #expect(ended.ending(at: nil) == plain && ended.ending(at: nil).encoded == plain.encoded)
         let bytes = ended.following(founder).encoded

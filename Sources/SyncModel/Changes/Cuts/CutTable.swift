@@ -122,7 +122,7 @@ package struct CutTable: Hashable, Sendable {
     }
 
     private mutating func derive(_ members: MemberFacts) {
-        let additions = members.additions.map { TrustLaw.Addition(device: $0.device, role: $0.role, dot: $0.dot) }
+        let additions = members.lawAdditions
         if let founder, !trust.isEmpty {
             if recoveryKey == nil, !trust.recoveryKeys(of: founder).isEmpty {
                 recoveryKey = judged(additions, by: founder).recoveryKey

@@ -10,7 +10,7 @@ extension TrustLaw {
         var gives: [DeviceID: [DeviceID]] = [:]
         var reached: [DeviceID] = [founder]
         var byKey: Set<Dot> = []
-        for addition in additions where addition.role == .admin {
+        for addition in additions where addition.role == .admin && !addition.isReturn {
             gives[addition.author, default: []].append(addition.device)
         }
         for row in table.rows {

@@ -11,11 +11,14 @@ package struct TrustLaw {
     package struct Addition {
         let device: DeviceID
         let role: Role
+        /// See `MemberFact.isReturn`. It connects the device with the founder, and gives nothing.
+        let isReturn: Bool
         package let dot: Dot
 
-        package init(device: DeviceID, role: Role, dot: Dot) {
+        package init(device: DeviceID, role: Role, isReturn: Bool = false, dot: Dot) {
             self.device = device
             self.role = role
+            self.isReturn = isReturn
             self.dot = dot
         }
 
@@ -221,7 +224,7 @@ package struct TrustLaw {
     private mutating func grants(_ known: Known, _ ends: Set<Int>) -> Grants {
         var grants = Grants()
         grants.statements.formUnion(known.statements.filter { isRecovery[$0] && rows[$0].statement.role != nil })
-        var additions = known.additions
+        var additions = known.additions.filter { !self.additions[$0].isReturn }
         var statements = known.statements.filter {
             !isRecovery[$0] && rows[$0].statement.role != nil && may($0)
         }
