@@ -163,6 +163,7 @@ import lanyard
             let no = try await CommandRun.lanyardAtTerminal(
                 ["devices", "role", "attic", "admin"], socket: server.socketPath, typed: "n\n")
             #expect(no.exitCode == 4 && no.errors.contains("Make \(name) an admin? [y/N]"), "\(no.errors)")
+            #expect(no.errors.contains("There is no recovery key yet"), "said before the question: \(no.errors)")
             #expect(try await RoleChangeTests.entry(attic, on: server.live).role == .writer)
             let admin = try await lanyard(["devices", "role", "attic", "admin"])
             #expect(admin.exitCode == 0 && admin.output == "\(name) is an admin now.\n", "\(admin)")
@@ -306,6 +307,17 @@ import lanyard
             receipts(["desk-id"], ["hall-id", "lap\u{1B}top-id", "attic-id", "unknown-device"])
                 == "1 of 5 devices has heard of it. Not yet: hall, connected; lap\u{FFFD}top, last seen 3 d 0 h ago; "
                 + "attic, never met; unknown, never met.")
+        let guest = DeviceEntry(
+            id: "GUESTID-234567A", name: "ta\u{1B}blet", role: .writer, addedBy: nil, addedAt: nil, lastSeen: nil,
+            state: "offline")
+        let text = RevocationText(
+            revocation: Revocation(
+                device: "PHONEID-234567A", name: "phone", heard: ["desk-id"], waitingFor: [], alsoAdmitted: [guest]),
+            devices: devices, wipes: true, now: TimeText(now: Timestamp(millisecondsSinceEpoch: now))
+        ).text
+        #expect(text.contains("It let in these devices, which stay. If you do not know one, revoke it, too:\n"))
+        #expect(text.contains("\n  ta\u{FFFD}blet (GUESTID):  lanyard devices revoke GUESTID\n"))
+        #expect(text.contains("It is told to delete what it holds when it meets a device that knows"))
         #expect(DeviceWord.typed("kitchen", shortID: "ABC") == "kitchen")
         for name in ["", "-x", "a b", "a;b", "é", String(repeating: "A", count: 63)] {
             #expect(DeviceWord.typed(name, shortID: "ABC") == "ABC")

@@ -21,6 +21,7 @@ struct Pair: AsyncParsableCommand {
     func run() async throws {
         let end = try MembershipEnd.parse(until, now: .now)
         let client = try global.client()
+        if role == .admin, StandardInput.isTerminal { await RecoveryHint.note(client, global) }
         Interruption.explain(
             "Pairing was stopped.",
             hint: "`lanyard devices` tells whether it was done before. To begin anew, type on both: lanyard pair",

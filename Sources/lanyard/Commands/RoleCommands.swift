@@ -16,12 +16,16 @@ extension Devices {
 
         func run() async throws {
             let (client, found) = try await change.find()
+            let isAdmin = change.makesAdmin(of: found)
+            // A person reads it before there is a second admin; of a script's command it says what to do next.
+            if isAdmin, change.confirmation.canAsk { await RecoveryHint.note(client, change.global) }
             if let question = change.question(of: found) {
                 try change.confirmation.ask(question + "?")
-            } else if change.makesAdmin(of: found), change.confirmation.canAsk {
+            } else if isAdmin, change.confirmation.canAsk {
                 try change.confirmation.ask(change.words(of: found) + "?")
             }
             try await change.make(client, found, recoveryKey: nil)
+            if isAdmin, !change.confirmation.canAsk { await RecoveryHint.note(client, change.global) }
         }
     }
 
@@ -97,7 +101,6 @@ struct RoleChange: ParsableArguments {
             return isSame
                 ? "\(name) is \(changed.role.withArticle) already.\n" : "\(name) is \(changed.role.withArticle) now.\n"
         }
-        if changed.role == .admin { await RecoveryHint.note(client, global) }
     }
 }
 

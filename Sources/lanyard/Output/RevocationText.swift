@@ -17,7 +17,7 @@ package struct RevocationText {
 
     private var name: String { "\(shown(revocation.name)) (\(revocation.device.prefix(7)))" }
 
-    var text: String {
+    package var text: String {
         var lines = ["\(name) is revoked: what it writes from now on counts nowhere, and no device has to do with it."]
         lines.append(receipts)
         lines.append(wipes ? wiping : "What it already holds cannot be taken back from it.")
@@ -40,7 +40,7 @@ package struct RevocationText {
             + "`lanyard devices` says wiped once it was. \(copies)"
     }
 
-    /// Like "2 of 3 devices have heard of it. Not yet: phone, last seen 3 d ago."
+    /// Like "2 of 3 devices have heard of it. Not yet: phone, last seen 3 d 0 h ago."
     package var receipts: String {
         let total = revocation.heard.count + revocation.waitingFor.count
         if revocation.waitingFor.isEmpty {
