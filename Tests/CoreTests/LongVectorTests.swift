@@ -103,7 +103,7 @@ import Testing
 
     @Test func `who is in step shakes hands in as many bytes, however many replicas there are`() throws {
         let bytes = try [1, 10, 1_000, 10_000].map { try bytesOfHandshake(holding: Self.tips($0)) }
-        #expect(Set(bytes).count == 1, "\(bytes)")
+        #expect(Set(bytes).count == 1 && bytes[0] <= 16 << 10, "\(bytes)")
     }
 
     @Test func `a change among a thousand replicas names only what its author has come to know since`() {

@@ -96,6 +96,29 @@ import Testing
         #expect(try effect(mesh) == .holds)
     }
 
+    /// Also one by an admin: a re-admission is what undoes a revocation.
+    @Test(arguments: [MemberFact.Role.writer, .admin])
+    func `an add-fact that knows a revocation undoes it as little as one that does not`(role: MemberFact.Role) throws {
+        var mesh = try Mesh(4)
+        try mesh.join(1, through: 0, as: role)
+        for guest in 2...3 { try mesh.join(guest, through: 0) }
+        mesh.connect(1, 2)
+        mesh.connect(1, 3)
+        mesh.pass(seconds: 200)
+        mesh.disconnect(1)
+        try mesh.append(1, .operations([.addMember(mesh.nodes[3].fact)]))
+        for device in 2...3 { try mesh.revoke(0, device) }
+        mesh.connect(0, 1)
+        mesh.pass(seconds: 30)
+        try mesh.append(1, .operations([.addMember(mesh.nodes[2].fact)]))
+        mesh.pass(seconds: 30)
+        for node in 0...1 {
+            for device in 2...3 { #expect(mesh.isBarred(device, by: node), "\(device) on \(node)") }
+            let members = mesh.nodes[node].core.membership
+            #expect(mesh.nodes[node].core.cuts.role(of: mesh.nodes[1].device.id, in: members) == role)
+        }
+    }
+
     @Test func `what a person at the member says makes it one`() throws {
         var mesh = try returned(isRevoked: true)
         try mesh.join(3, through: 1)

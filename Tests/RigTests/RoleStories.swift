@@ -54,6 +54,30 @@ extension RigSuites {
             }
         }
 
+        @Test func `what a device wrote before it heard that it is a reader is shown nowhere, and can be accepted`()
+            throws
+        {
+            try Rig.with(3) { rig in
+                let (one, three) = (rig.node(1), rig.node(3))
+                try one.put("note/first", ["title": "for all"])
+                try rig.inStep(within: .seconds(20))
+                try rig("isolate", "3")
+                try one.setRole("reader", of: three.name)
+                try three.put("note/late", ["title": "written in good faith"])
+                try three.emit(5, to: "news")
+                #expect(try three.ownRole() == "writer" && three.events("news").count == 5)
+                try rig("heal")
+                try eventually(within: .seconds(20), "it knows that it is a reader") { try three.ownRole() == "reader" }
+                try rig.inStep(within: .seconds(20))
+                try rig.expectAbsent("note/late")
+                #expect(try rig.ask([1, 2, 3]) { try $0.events("news").count } == [0, 0, 0])
+                #expect(try one.review(three.name).entries.contains { $0.id == "late" })
+                try one.lanyard("devices", "accept", three.name, "note/late")
+                try rig.inStep(within: .seconds(20))
+                #expect(try rig.show([1, 2, 3], "note/late", ["title": "written in good faith"]))
+            }
+        }
+
         /// Every way to write is refused, with the command that helps, and nothing changes anywhere.
         private func expectReadOnly(_ reader: Node, _ rig: Rig) throws {
             let before = try rig.ask([1, 2, 3]) { try $0.homeChanges() }
