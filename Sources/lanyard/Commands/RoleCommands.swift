@@ -78,7 +78,9 @@ struct RoleChange: ParsableArguments {
 
     /// True if the device, which is no admin, is to be one: a person is shown its id, since devices choose their names. A script
     /// that says `role DEVICE admin` is not asked.
-    func makesAdmin(of found: DeviceEntry) -> Bool { role.role == .admin && found.role != .admin }
+    func makesAdmin(of found: DeviceEntry) -> Bool {
+        role.role == .admin && (found.role != .admin || found.state == "revoked")
+    }
 
     /// The deed, for the question of the recovery key.
     func words(of found: DeviceEntry) -> String {
