@@ -35,8 +35,10 @@ public struct ReplicatedCounter: Replicated {
     public init() {}
 
     /// The sum; clamped to 64 bits.
+    ///
+    /// Of a replica whose last increments are void a removal may have seen more than counts: it leaves nothing, not less.
     public var value: Int64 {
-        let sum = entries.values.reduce(Int128(0)) { $0 + Int128($1.total) - Int128($1.base) }
+        let sum = entries.values.reduce(Int128(0)) { $1.isLive ? $0 + Int128($1.total) - Int128($1.base) : $0 }
         return Int64(clamping: sum)
     }
 

@@ -52,6 +52,31 @@ import Testing
         #expect(anna.value.value == 0)
     }
 
+    @Test func `a removal of more than counts here leaves nothing, and later increments count whole`() throws {
+        var anna = Document<ReplicatedDictionary<ExactString, ReplicatedCounter>>(replica: People.anna)
+        anna.write { $0["song"].increment(by: 4) }
+        let counted = anna.value
+        var ben = anna.forked(as: People.ben)
+        let void = try #require(anna.write { $0["song"].increment(by: 7) })
+        try ben.apply(void)
+        let removal = try #require(ben.write { $0.removeValue(forKey: "song") })
+        let after = try #require(ben.write { $0["song"].increment(by: 2) })
+        func value(after changes: DocumentChange<ReplicatedDictionary<ExactString, ReplicatedCounter>.Operation>...)
+            -> Int64?
+        {
+            var value = counted
+            for change in changes {
+                let origin = Origin(dot: change.start, stamp: change.stamp, context: change.context)
+                for operation in change.operations { value.apply(operation, at: origin) }
+            }
+            return value["song"]?.value
+        }
+        // Where the seven are void, the removal had seen more than there is.
+        #expect(value(after: removal) == nil)
+        #expect(value(after: removal, after) == 2)
+        #expect(value(after: void, removal, after) == 2, "they count again")
+    }
+
     @Test func `a removal that claims to have seen what its author cannot know is void`() {
         var counter = ReplicatedCounter()
         let origin = Origin(

@@ -244,6 +244,61 @@ struct VoidWorkTests {
         }
     }
 
+    // MARK: Of retired devices
+
+    @Test(arguments: StoreKind.allCases)
+    func `what a retirement made void is listed and taken, until its author has written it again`(
+        kind: StoreKind
+    ) throws {
+        // 3 retires 2 without having seen its last work; 1 holds that.
+        let ending = try begin(kind, .putting("n/1", #"{"x":1}"#))
+        try ending.author.write(.editing("n/1", "x", .set(2)), .putting("n/2", #"{"a":1}"#))
+        _ = try ending.author.append([[.event("s", "1")]], wallMilliseconds: 2_000)
+        try ending.store.pull(from: ending.author)
+        #expect(try ending.page().operations.isEmpty, "it counts")
+        _ = try ending.other.append([.retire(Self.author)], wallMilliseconds: 3_000)
+        try ending.store.pull(from: ending.other)
+        #expect(try ending.store.json("n/1") == JSONValue(json: #"{"x":1}"#))
+        let page = try ending.page()
+        #expect(page.operations.map(short) == ["n/1 edited x", "n/2 created a"], "the event counts")
+        #expect(!page.isDropped)
+        #expect(try ending.accept("n/2") == .create)
+        #expect(try ending.page().operations.map(\.isAccepted) == [false, true])
+        #expect(try ending.store.json("n/2") == JSONValue(json: #"{"a":1}"#))
+        // The device comes back.
+        _ = try ending.store.append([[.addMember(TestDevice(2).fact)]], wallMilliseconds: 4_000)
+        #expect(try ending.page().operations.isEmpty, "its author writes it again itself")
+        try ending.author.pull(from: ending.store)
+        while try ending.author.rewriteVoid(limit: 9, wallMilliseconds: 5_000).hasMore {}
+        try converge(ending.stores)
+        for store in ending.stores {
+            #expect(try store.json("n/1") == JSONValue(json: #"{"x":2}"#))
+            #expect(try store.json("n/2") == JSONValue(json: #"{"a":1}"#))
+            let left = try store.voidWork(
+                of: Self.author, after: nil, limit: 10, byteBudget: 1 << 20, space: .home)
+            #expect(left.operations.isEmpty)
+        }
+        // Retired again: what it has written again is not shown twice.
+        _ = try ending.other.append([.retire(Self.author)], wallMilliseconds: 6_000)
+        #expect(
+            try ending.other.voidWork(of: Self.author, after: nil, limit: 10, byteBudget: 1 << 20, space: .home)
+                .operations.isEmpty)
+    }
+
+    @Test(arguments: StoreKind.allCases)
+    func `a counter that was removed with void increments in it goes on from nothing`(kind: StoreKind) throws {
+        let ending = try begin(kind, .putting("n/1", #"{"plays":4}"#))
+        try ending.author.write(.editing("n/1", "plays", .increment(7)))
+        try ending.other.pull(from: ending.author)
+        try ending.other.write(.editing("n/1", "plays", .unset))
+        try ending.other.write(.editing("n/1", "plays", .increment(2)))
+        try ending.store.pull(from: ending.other)
+        #expect(try ending.store.json("n/1") == JSONValue(json: #"{"plays":2}"#))
+        try ending.end()
+        #expect(try ending.store.json("n/1") == JSONValue(json: #"{"plays":2}"#))
+        try StrictEndTests.expectSound(ending.store)
+    }
+
     @Test func `what a writer says of acceptance counts as little as anything that is void`() throws {
         let ending = try begin(.memory, .putting("n/1", #"{"plays":0}"#))
         try ending.author.write(.editing("n/1", "plays", .increment(3)))
