@@ -115,16 +115,28 @@ package struct PlainEvent: Sendable {
     /// By replica: the next counter that the author held before the change.
     package let context: [UInt64]
     package let operation: PlainOperation
+    /// Of a removal: by replica, the last increment that its author saw in a counter below. Nil if that is all that the author
+    /// held; it is less where increments were void.
+    package let seen: [Int: UInt64]?
 
-    package init(dot: PlainDot, stamp: UInt64, context: [UInt64], operation: PlainOperation) {
+    package init(
+        dot: PlainDot, stamp: UInt64, context: [UInt64], operation: PlainOperation, seen: [Int: UInt64]? = nil
+    ) {
         self.dot = dot
         self.stamp = stamp
         self.context = context
         self.operation = operation
+        self.seen = seen
     }
 
     package func knows(_ other: PlainDot) -> Bool {
         other.replica == dot.replica ? other.counter < dot.counter : other.counter < context[other.replica]
+    }
+
+    /// Whether this removal takes the increment with this dot away.
+    package func takesAway(_ increment: PlainDot) -> Bool {
+        guard let seen else { return knows(increment) }
+        return knows(increment) && seen[increment.replica].map { increment.counter <= $0 } ?? false
     }
 
     /// Whether it comes after `other` in canonical order: stamp, replica, counter.
@@ -133,6 +145,6 @@ package struct PlainEvent: Sendable {
     /// The same moment, seen from the inside: another operation, `count` counters further.
     package func nested(_ operation: PlainOperation, advancedBy count: UInt64 = 0) -> PlainEvent {
         let dot = PlainDot(replica: dot.replica, counter: dot.counter + count)
-        return PlainEvent(dot: dot, stamp: stamp, context: context, operation: operation)
+        return PlainEvent(dot: dot, stamp: stamp, context: context, operation: operation, seen: seen)
     }
 }

@@ -62,7 +62,7 @@ package enum Reference {
             let (sum, overflow) = sums[event.dot.replica, default: 0].addingReportingOverflow(amount)
             guard !overflow else { continue }
             sums[event.dot.replica] = sum
-            guard !removals.contains(where: { $0.knows(event.dot) }) else { continue }
+            guard !removals.contains(where: { $0.takesAway(event.dot) }) else { continue }
             total += Int128(amount)
             isLive = true
         }

@@ -32,7 +32,7 @@ extension ObjectLedger {
         var origin = life == .birth ? entry.rule.origin.advanced(by: 1) : entry.rule.origin
         return edits.map { edit in
             defer { origin = origin.advanced(by: ObjectFields.span(of: edit)) }
-            return event(ObjectFields.plain(edit, by: origin.dot.replica, in: cast), at: origin)
+            return event(ObjectFields.plain(edit, by: origin.dot.replica, in: cast), at: origin, edit.removal)
         }
     }
 
@@ -48,9 +48,41 @@ extension ObjectLedger {
         return Reference.reading(of: .dictionary(.register), events)
     }
 
-    private func event(_ operation: PlainOperation, at origin: Origin) -> PlainEvent {
+    private func event(_ operation: PlainOperation, at origin: Origin, _ removal: Removal? = nil) -> PlainEvent {
         PlainEvent(
             dot: cast.plain(origin.dot), stamp: origin.stamp.rawValue, context: cast.plain(origin.context),
-            operation: operation)
+            operation: operation, seen: removal.map(seen))
+    }
+
+    /// Returns the last increment of each replica that a removal names, whichever counter below it is of: what is void of a
+    /// replica comes behind all that counts, so one number tells the two apart.
+    private func seen(by removal: Removal) -> [Int: UInt64] {
+        var last: [Int: UInt64] = [:]
+        for one in removal.seen {
+            last[cast.plain(Dot(replica: one.replica, counter: one.last)).replica] = one.last
+        }
+        for child in removal.children { last.merge(seen(by: child.removal), uniquingKeysWith: max) }
+        return last
+    }
+}
+
+extension ObjectFields.Operation {
+    /// The removal of a key, here or further below.
+    fileprivate var removal: Removal? {
+        switch self {
+        case .create: nil
+        case .remove(_, let removal): removal
+        case .update(_, let nested): nested.removal
+        }
+    }
+}
+
+extension ReplicatedValue.Operation {
+    fileprivate var removal: Removal? {
+        switch self {
+        case .dictionary(let nested): nested.removal
+        case .list(.edit(_, let nested)): nested.removal
+        case .list, .register, .constant, .counter, .set, .addOnlySet, .orderedSet, .text: nil
+        }
     }
 }
