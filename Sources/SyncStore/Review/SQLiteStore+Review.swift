@@ -43,13 +43,29 @@ extension SQLiteStore {
             let acceptances = try objects.acceptances(of: key, workOf: device, state.cuts)
             let beginning = try BeginningRows(objects).beginning(of: key)
             let isDropped = try rows.hasDroppedVoidWork(of: device, in: state)
+            let ends = state.reviewedEnds(of: device)
             let work = WorkToAccept(
                 on: key, of: device, touches, from: beginning, acceptances: acceptances, members: state.members,
                 isVoid: state.cuts.isVoid
-            ) { $0.replica.device == device && state.cuts.isStrictlyVoid($0) }
+            ) { dot in ends.contains { $0.replica == dot.replica && $0.end <= dot.counter } }
             guard let work else { return isDropped ? .dropped : acceptances.isEmpty ? .none : .accepted }
             return isDropped && !work.isWhole ? .dropped : .found(work)
         } ?? .none
+    }
+}
+
+extension LogState {
+    /// Returns the counters from which on a person may look at the void work of a device: where a revocation or a lowered role
+    /// ends it. Of a device that is away it begins where a retirement ends it: one that comes back writes that work again itself,
+    /// and what it has written again is left out.
+    fileprivate func reviewedEnds(of device: DeviceID) -> [(replica: ReplicaID, end: UInt64)] {
+        let isAway = cuts.isAway(device)
+        return tips.filter { $0.replica.device == device }.compactMap { known in
+            let strictEnd = cuts.strictEnd(of: known.replica) ?? .max
+            let end = isAway ? cuts.end(of: known.replica) ?? .max : .max
+            let first = min(max(end, cuts.rewritten(of: known.replica)), strictEnd)
+            return first < known.tip.next ? (known.replica, first) : nil
+        }
     }
 }
 
@@ -59,21 +75,19 @@ extension LogRows {
         of device: DeviceID, after key: CanonicalKey?, in state: LogState
     ) throws(StoreError) -> [VoidHistory] {
         var histories: [VoidHistory] = []
-        for known in state.tips where known.replica.device == device {
-            guard let end = state.cuts.strictEnd(of: known.replica), end < known.tip.next,
-                let row = try findReplica(known.replica)
-            else { continue }
-            histories.append(VoidHistory(known.replica, row: row, from: end, after: key))
+        for (replica, end) in state.reviewedEnds(of: device) {
+            guard let row = try findReplica(replica) else { continue }
+            histories.append(
+                VoidHistory(
+                    replica, row: row, from: end, strictEnd: state.cuts.strictEnd(of: replica) ?? .max, after: key))
         }
         return histories
     }
 
     /// True if some of the device's void changes were compacted, or never came.
     fileprivate func hasDroppedVoidWork(of device: DeviceID, in state: LogState) throws(StoreError) -> Bool {
-        for known in state.tips where known.replica.device == device {
-            guard let end = state.cuts.strictEnd(of: known.replica), end < known.tip.next,
-                let row = try findReplica(known.replica)
-            else { continue }
+        for (replica, end) in state.reviewedEnds(of: device) {
+            guard let row = try findReplica(replica) else { continue }
             let held = try access.first(
                 "SELECT max(compacted, first_held) FROM replica WHERE id = ?", .integer(row)
             ) { row throws(StoreError) in row.integer(0) }

@@ -3,8 +3,10 @@ import SyncModel
 /// The void end of one replica's history, read segment by segment: so much is in memory at once.
 struct VoidHistory {
     let replica: ReplicaID
-    /// Counters from here on are void.
+    /// Operations on objects are void from here on.
     private let end: UInt64
+    /// All operations are void from here on.
+    private let strictEnd: UInt64
     private let row: Int64
     private let after: CanonicalKey?
     /// The counter from which on nothing was read.
@@ -13,9 +15,9 @@ struct VoidHistory {
     private var waiting: [VoidOperation] = []
 
     /// - Parameter after: what stands before it, and itself, is left out.
-    init(_ replica: ReplicaID, row: Int64, from end: UInt64, after: CanonicalKey?) {
+    init(_ replica: ReplicaID, row: Int64, from end: UInt64, strictEnd: UInt64, after: CanonicalKey?) {
         self.replica = replica
-        self.end = end
+        (self.end, self.strictEnd) = (end, strictEnd)
         self.row = row
         self.after = after
         next = end
@@ -58,7 +60,7 @@ struct VoidHistory {
                 guard counter >= end, after.map({ $0 < key }) ?? true,
                     let void = VoidOperation(
                         Operation(operation, in: bytes), at: key, wallMilliseconds: view.wallMilliseconds,
-                        segment: segment)
+                        segment: segment), counter >= strictEnd || void.isOnObject
                 else { return }
                 operations.append(void)
             }

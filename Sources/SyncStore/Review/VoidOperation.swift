@@ -39,6 +39,8 @@ package struct VoidOperation: Sendable, Hashable {
     /// The segment's row.
     let segment: Int64
 
+    var isOnObject: Bool { if case .object = content { true } else { false } }
+
     /// The approximate memory that it takes, in bytes.
     var byteCount: Int {
         switch content {

@@ -126,8 +126,9 @@ struct Devices: AsyncParsableCommand {
         static let configuration = CommandConfiguration(
             abstract: "Retire a device that does not come back, so that no other device waits for it.",
             discussion: """
-                What it wrote and no other device has received counts no more. Should it come back all the same, it \
-                is admitted again by itself, and writes that work once more.
+                What it wrote on objects and this device does not hold counts no more, even where another device holds it; \
+                what others hold of it is listed by lanyard devices review, and an admin can take it. Should the device come \
+                back all the same, it is admitted again by itself, and writes that work once more.
                 """)
         @OptionGroup var named: NamedDevice
 

@@ -5,7 +5,7 @@ import LanyardClient
 extension Devices {
     struct Review: AsyncParsableCommand {
         static let configuration = CommandConfiguration(
-            abstract: "Show what a revoked device, or one that may only read, wrote that counts nowhere.",
+            abstract: "Show what a revoked or retired device, or one that may only read, wrote that counts nowhere.",
             discussion: """
                 Objects are listed with the number of edits and the time of the newest one by the device's clock. To bring \
                 the work on an object back as a change of this device: lanyard devices accept DEVICE COLLECTION/ID.
@@ -73,11 +73,12 @@ extension Devices {
 
     struct Accept: AsyncParsableCommand {
         static let configuration = CommandConfiguration(
-            abstract: "Bring back what a revoked device did to objects, as changes of this device.",
+            abstract: "Bring back what such a device did to objects, as changes of this device.",
             discussion: """
                 Each object becomes what it would be if that work counted, by one change of this device; what others wrote \
                 stays. An object that exists in that work only is created, one that was deleted there is deleted. Doing it \
-                twice changes nothing more. Only admins may. Events cannot be accepted: emit them again by hand.
+                twice changes nothing more. Only admins may. Events cannot be accepted: emit them again by hand. A retired device \
+                that comes back writes its work again itself: text and counters that were accepted are there twice then.
                 """)
         @Argument(help: "Its name, its id, or how that begins.", completion: Completions.devices)
         var device: String
