@@ -119,6 +119,14 @@ extension Agent {
     /// Throws `forbidden` unless it is the recovery key of the space.
     private func check(_ key: RecoveryKey, _ now: AgentSnapshot) throws(ControlError) {
         guard let known = now.cuts.recoveryKey else {
+            if let founder = now.founder, now.cuts.isRevoked(founder) {
+                throw ControlError(
+                    .forbidden,
+                    "This device has heard of no recovery key, and takes the founder, \(now.shownName(of: founder)), for revoked.",
+                    hint:
+                        "If the space has a key, use it on another device. Then export what is only here (lanyard export), stop "
+                        + "this agent, remove its data folder, pair it again, and import.")
+            }
             throw ControlError(
                 .forbidden, "This space has no recovery key.",
                 hint:

@@ -276,6 +276,18 @@ package struct TrustLaw {
         end(of: replica, needs: need, state.ends, state.grants)
     }
 
+    /// True if the founder could name a recovery key there: one that was revoked, or is no admin any more, names none beyond its
+    /// end. Of an author that knew the key's statement an end before that is a lie, since it held the statement; by such a lie of
+    /// a thief a newcomer, which hears of both at once, would never learn of the key.
+    func mayName(keyAt dot: Dot) -> Bool {
+        !rows(about: founder).contains { index in
+            guard state.ends.contains(index), !rows[index].knows.covers(dot) else { return false }
+            if let role = rows[index].statement.role, role >= .admin { return false }
+            return !isExempt(dot.replica, index, needs: .admin, state.grants)
+                && rows[index].end(of: dot.replica) <= dot.counter
+        }
+    }
+
     private func end(of replica: ReplicaID, needs need: Role, _ ends: Set<Int>, _ grants: Grants) -> UInt64 {
         var least = statedEnd(of: replica, needs: need, ends, grants)
         // A device that no fact admits as a writer has written nothing before it is made one.

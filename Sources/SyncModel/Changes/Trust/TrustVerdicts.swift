@@ -18,8 +18,7 @@ package struct TrustVerdicts: Hashable, Sendable {
     package private(set) var admitting: Set<Dot> = []
     /// Devices that were revoked, or that only void facts admitted; sorted.
     package private(set) var barred: [DeviceID] = []
-    /// The first key that the founder named, by dot, while it could: one that was revoked, or is no admin any more, names
-    /// none beyond its end.
+    /// The first key that the founder named, by dot, while it could (`TrustLaw.mayName`).
     let recoveryKey: [UInt8]?
     private var ends: [DeviceID: Ends] = [:]
 
@@ -31,7 +30,7 @@ package struct TrustVerdicts: Hashable, Sendable {
         let law = TrustLaw(table, additions, founder: founder, key: key, space: space, faults: faults)
         recoveryKey =
             law.rows.filter { row in
-                row.dot.replica.device == founder && row.dot.counter < law.end(of: row.dot.replica, needs: .admin)
+                row.dot.replica.device == founder && law.mayName(keyAt: row.dot)
             }.sorted { $0.dot < $1.dot }.lazy.compactMap { row in
                 if case .recoveryKey(let key) = row.statement.content { key } else { nil }
             }.first

@@ -159,6 +159,32 @@ import Testing
         #expect(law(table, key: key).role(of: devices[1].id) == .admin)
     }
 
+    /// The key that a node knows which hears of a revocation of the founder, and then of the key at the founder's third counter.
+    private func keyLearned(_ ends: [TrustStatement.End], by author: Int, knowing counter: UInt64) -> [UInt8]? {
+        var members = MemberFacts()
+        members.add(devices[1].id, role: .admin, at: dot(1, 0))
+        var cuts = CutTable()
+        cuts.follow(devices[0].id, recoveryKey: nil, in: space, members: members)
+        let revocation = statement(
+            .revocation(devices[0].id, ends: ends, wipes: false), by: author, at: 0, knows: [1: counter])
+        let key = TrustStatement(
+            .recoveryKey([UInt8](repeating: 9, count: 32)), by: .author, knows: VersionVector(), at: dot(1, 2),
+            in: space,
+            sign: devices[0].sign)
+        let known = VersionVector([VersionVector.Entry(replica: dot(1, 0).replica, next: counter)])
+        _ = cuts.record(
+            dot(author, 0), context: known, [(dot: dot(author, 0), says: .trust(revocation))], members: members)
+        _ = cuts.record(dot(1, 2), context: VersionVector(), [(dot: dot(1, 2), says: .trust(key))], members: members)
+        return cuts.recoveryKey
+    }
+
+    @Test func `a revocation that knows the key and names an end before it takes the key from no newcomer`() {
+        #expect(keyLearned([], by: 2, knowing: 3) != nil)
+        #expect(keyLearned([TrustStatement.End(incarnation: 1, end: 2)], by: 2, knowing: 3) != nil)
+        #expect(keyLearned([TrustStatement.End(incarnation: 1, end: 2)], by: 2, knowing: 2) == nil, "it knew no key")
+        #expect(keyLearned([TrustStatement.End(incarnation: 1, end: 3)], by: 2, knowing: 2) != nil, "it ends later")
+    }
+
     @Test func `a founder that was revoked names no recovery key, and one before that stays`() {
         func key(_ keyIsFirst: Bool) -> [UInt8]? {
             var members = MemberFacts()
