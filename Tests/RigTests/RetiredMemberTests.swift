@@ -83,6 +83,51 @@ extension RigSuites {
             }
         }
 
+        @Test func `what one member alone holds of a retired one is shown for review, and counts once it is accepted`()
+            throws
+        {
+            try Rig.with(3) { rig in
+                let (one, two, three) = (rig.node(1), rig.node(2), rig.node(3))
+                try one.put("note/a", ["title": "old"])
+                try rig.inStep([1, 2, 3], within: .seconds(30))
+                try rig("isolate", "1")
+                try three.edit("note/a", "title=new")
+                try three.put("note/b", ["title": "only at two"])
+                try rig.inStep([2, 3], within: .seconds(10))
+                try rig("kill", "3")
+                // It holds nothing of that.
+                #expect(try one.lanyard("devices", "retire", "node3", "--yes").output.contains("devices review"))
+                try rig("heal")
+                try rig.inStep([1, 2], within: .seconds(30))
+                try eventually(within: .seconds(10), "the other hears of it, and shows its work no more") {
+                    try two.run(["lanyard", "get", "note/b"]).status == 3
+                }
+                #expect(try rig.show([1, 2], "note/a", ["title": "old"]))
+                for node in [one, two] {
+                    try eventually(within: .seconds(10), "its work is shown for review") {
+                        let review = try node.lanyard("devices", "review", "node3").output
+                        return review.contains("note/a") && review.contains("note/b")
+                    }
+                }
+                try two.expectRefusal(["devices", "accept", "node3", "note/b"], code: "forbidden", exit: 4)
+                try one.lanyard("devices", "accept", "node3", "note/a", "note/b")
+                try rig.inStep([1, 2])
+                #expect(try rig.show([1, 2], "note/a", ["title": "new"]))
+                #expect(try rig.show([1, 2], "note/b", ["title": "only at two"]))
+                // It comes back after all, and writes the same again.
+                try rig("start", "3")
+                try eventually(within: .seconds(30), "it is let in again") {
+                    try [one, two].allSatisfy { try state(of: "node3", at: $0) == "connected" }
+                }
+                try three.lanyard("wait", "--timeout", "10s")
+                try rig.inStep()
+                #expect(try rig.show([1, 2, 3], "note/a", ["title": "new"]))
+                #expect(try rig.show([1, 2, 3], "note/b", ["title": "only at two"]))
+                #expect(try three.conflicts().isEmpty)
+                #expect(try !one.lanyard("devices", "review", "node3").output.contains("note/"))
+            }
+        }
+
         @Test func `a member that was let go comes back, raises nothing, and has all that it wrote`() throws {
             try Rig.with(3) { rig in
                 let (one, two, three) = (rig.node(1), rig.node(2), rig.node(3))

@@ -143,6 +143,8 @@ struct Devices: AsyncParsableCommand {
                 named.global.quiet
                     ? ""
                     : "\(shown(retired.name)) was retired. Old deletions are cleaned up once all other devices know.\n"
+                        + "Work of it that counts no more, as far as devices hold it: lanyard devices review "
+                        + "\(retired.id.prefix(7))\n"
             }
         }
     }
