@@ -80,6 +80,32 @@ import Testing
         #expect(try mesh.titles(2) == ["in vain"])
     }
 
+    @Test func `its presence ends at once, and what a member passes on of it later is not shown`() throws {
+        var mesh = try joined(3)
+        let stolen = mesh.nodes[2].device
+        func presence(_ sequence: UInt64) -> SignedPresence {
+            let entry = PresenceRecord.Entry(topic: "room", session: 1, value: Array("\"here\"".utf8))
+            let mark = PresenceMark(run: 1, sequence: sequence)
+            return SignedPresence(
+                PresenceRecord(device: stolen.id, mark: mark, entries: [entry]), space: .home, sign: stolen.sign)
+        }
+        let log = MeshLog(&mesh)
+        func shown(by node: Int) -> [[DeviceID]] {
+            log.effects(of: node).compactMap { effect in
+                if case .presence(let records) = effect { records.map(\.device) } else { nil }
+            }
+        }
+        mesh.tell([(2, .presenceChanged(presence(1)))])
+        for member in 0..<2 { #expect(shown(by: member).last == [stolen.id]) }
+        log.forget()
+        try mesh.revoke(0, 2)
+        for member in 0..<2 { #expect(shown(by: member) == [[]]) }
+        log.forget()
+        mesh.send(.presence(Frame.Presence(space: .home, records: [presence(2)])), from: 1, to: 0)
+        #expect(shown(by: 0).isEmpty)
+        #expect(log.frames.allSatisfy { if case .presence = $0.frame { false } else { true } })
+    }
+
     @Test func `it wipes for an admin and for the recovery key, and for nobody else`() throws {
         for byKey in [false, true] {
             var mesh = try joined(3)

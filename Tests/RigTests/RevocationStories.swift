@@ -20,6 +20,8 @@ extension RigSuites {
                 try one.put("note/start", ["number": 0])
                 try one.setRole("admin", of: "node2")
                 try rig.waitUntilRole("admin", of: "node2", on: [1, 2, 3, 4, 5])
+                let tags = try announcedTags(at: one)
+                #expect(tags.keys.sorted() == (1...5).map { "node\($0)" } && Set(tags.values).count == 1, "\(tags)")
                 // So that something is always on its way.
                 try rig("link", "5", "--delay", "50")
                 let writer = try Terminal(five, ["sh", "-c", Self.writing])
@@ -47,7 +49,25 @@ extension RigSuites {
                 #expect(end.status == 4 && end.errors.contains("revoked"), "\(end.status): \(end.errors)")
                 try expectToldItself(five, by: "node2")
                 try expectOnePast(of: five, rig)
+                try eventually(within: .seconds(30), "the members announce a tag that the stolen device cannot make") {
+                    let now = try announcedTags(at: one)
+                    let others = Set((1...4).map { now["node\($0)"] })
+                    return others.count == 1 && !others.contains(nil) && !others.contains(tags["node1"])
+                        && now["node5"] == tags["node5"]
+                }
             }
+        }
+
+        /// Returns the tag in the mDNS record of each node that a node sees, by the name of its machine.
+        private func announcedTags(at node: Node) throws -> [String: String] {
+            let lines = try node.run(["avahi-browse", "-rpt", "_lanyard._tcp"]).output.split(separator: "\n")
+            var tags: [String: String] = [:]
+            for fields in lines.map({ $0.split(separator: ";", omittingEmptySubsequences: false) })
+            where fields.count == 10 && fields[0] == "=" && fields[2] == "IPv4" {
+                let machine = fields[6].prefix { $0 != "." }
+                tags[String(machine)] = fields[9].split(separator: "\"").first { $0.hasPrefix("t=") }.map(String.init)
+            }
+            return tags
         }
 
         /// Returns how many milliseconds after a moment each of the others closed its last session with the device, by the log of
