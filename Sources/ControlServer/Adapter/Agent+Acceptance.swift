@@ -81,6 +81,7 @@ extension Agent {
         case .none: return (.refused(name, .noVoidWork(of: reviewed.name, on: name)), [])
         case .accepted: return (.refused(name, .acceptedBefore(name)), [])
         case .dropped: return (.refused(name, .voidWorkDropped(of: reviewed.name, on: name)), [])
+        case .unsettled: return (.refused(name, .retirementNotSettled(of: reviewed.name)), [])
         case .found(let known): work = known
         }
         let isShown = now?.state.isShown ?? false
@@ -138,6 +139,16 @@ extension ControlError {
     fileprivate static func acceptanceChangesNothing(_ name: ObjectName) -> ControlError {
         ControlError(
             .alreadyExists, "It is already as it would be with that work.", hint: "See it: lanyard get \(name)")
+    }
+
+    fileprivate static func retirementNotSettled(of device: String) -> ControlError {
+        ControlError(
+            .undecided,
+            "Not all devices have heard yet that \(device) was retired. One that had built on this work would make it count again, "
+                + "and it would be there twice.",
+            hint:
+                "Try it when `lanyard status` warns no more (not_settled). A device that does not come back holds it up: lanyard "
+                + "devices retire")
     }
 
     fileprivate static func voidWorkDropped(of device: String, on name: ObjectName) -> ControlError {

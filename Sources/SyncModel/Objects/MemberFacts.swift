@@ -58,7 +58,7 @@ package struct MemberFacts: Hashable, Sendable {
     }
 
     /// All facts as the law judges them.
-    var lawAdditions: [TrustLaw.Addition] {
+    package var lawAdditions: [TrustLaw.Addition] {
         facts.map { TrustLaw.Addition(device: $0.device, role: $0.role, isReturn: $0.isReturn, dot: $0.dot) }
     }
 

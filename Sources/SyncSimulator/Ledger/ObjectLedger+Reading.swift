@@ -55,13 +55,22 @@ extension ObjectLedger {
     }
 
     /// Returns the last increment of each replica that a removal names, whichever counter below it is of: what is void of a
-    /// replica comes behind all that counts, so one number tells the two apart.
+    /// replica comes behind all that counts, so one number tells the two apart. Of a replica that nothing ever ended it is all
+    /// that the author held.
     private func seen(by removal: Removal) -> [Int: UInt64] {
+        var last: [Int: UInt64] = [:]
+        for replica in cast.replicas where !mayBeVoid(replica.device) {
+            last[cast.plain(Dot(replica: replica, counter: 0)).replica] = .max
+        }
+        return last.merging(named(by: removal), uniquingKeysWith: max)
+    }
+
+    private func named(by removal: Removal) -> [Int: UInt64] {
         var last: [Int: UInt64] = [:]
         for one in removal.seen {
             last[cast.plain(Dot(replica: one.replica, counter: one.last)).replica] = one.last
         }
-        for child in removal.children { last.merge(seen(by: child.removal), uniquingKeysWith: max) }
+        for child in removal.children { last.merge(named(by: child.removal), uniquingKeysWith: max) }
         return last
     }
 }

@@ -15,6 +15,9 @@ package struct ObjectLedger {
     package private(set) var schemas: [ExactString: [(origin: Origin, edit: Operation.SchemaEdit)]] = [:]
     private var additions: [DeletionRules.Entry] = []
     private let cuts: ObviousCuts
+    /// Devices of which some work may be void for some author: those that a retirement or a statement is about, and those that they
+    /// let in.
+    private let endable: Set<DeviceID>
     /// Every replica, by its number in the reference models.
     package let cast: Cast
 
@@ -23,6 +26,14 @@ package struct ObjectLedger {
         let replicas = try store.logState().tips.map(\.replica)
         cast = Cast(replicas)
         let histories = try WrittenChanges.held(by: store, past)
+        let known = try store.logState()
+        var endable = Set(known.cuts.cuts.map(\.fact.device) + known.cuts.trust.rows.compactMap(\.statement.device))
+        while true {
+            let more = known.members.additions.filter { endable.contains($0.dot.replica.device) }.map(\.device)
+            if endable.isSuperset(of: more) { break }
+            endable.formUnion(more)
+        }
+        self.endable = endable
         var firsts = FirstContexts()
         for history in histories {
             guard let first = history.changes.first, first.isBeginning else { continue }
@@ -91,6 +102,8 @@ package struct ObjectLedger {
     func log(of key: ObjectKey) -> String {
         (objects[key] ?? []).map { "\($0.rule.dot) \($0.rule.step)" }.joined(separator: ", ")
     }
+
+    func mayBeVoid(_ device: DeviceID) -> Bool { endable.contains(device) }
 
     package func rules(of key: ObjectKey) -> DeletionRules {
         DeletionRules(entries: (objects[key] ?? []).map(\.rule) + additions)

@@ -27,7 +27,7 @@ extension SQLiteStore {
             }
             for index in histories.indices { try histories[index].fill(rows.access) }
             if histories.contains(where: { $0.first != nil }) { page.next = page.operations.last?.key }
-            try ObjectRows(rows).markAccepted(&page.operations, of: device, state.cuts)
+            try ObjectRows(rows).markAccepted(&page.operations, of: device, in: state)
             return page
         } ?? VoidWorkPage()
     }
@@ -40,31 +40,84 @@ extension SQLiteStore {
         return try readLog(space) { rows throws(StoreError) in
             let objects = ObjectRows(rows)
             let touches = try objects.touches(of: key)
-            let acceptances = try objects.acceptances(of: key, workOf: device, state.cuts)
+            let acceptances = try objects.acceptances(of: key, workOf: device, in: state)
             let beginning = try BeginningRows(objects).beginning(of: key)
             let isDropped = try rows.hasDroppedVoidWork(of: device, in: state)
-            let ends = state.reviewedEnds(of: device)
+            let histories = state.reviewedHistories(of: device)
+            func isOffered(_ dot: Dot) -> Bool {
+                histories.contains { $0.replica == dot.replica && $0.contains(dot.counter) }
+            }
             let work = WorkToAccept(
-                on: key, of: device, touches, from: beginning, acceptances: acceptances, members: state.members,
-                isVoid: state.cuts.isVoid
-            ) { dot in ends.contains { $0.replica == dot.replica && $0.end <= dot.counter } }
+                on: key, of: device, touches, from: beginning, acceptances: acceptances,
+                rewritten: state.cuts.rewritten, members: state.members, isVoid: state.cuts.isVoid, isOffered: isOffered
+            )
             guard let work else { return isDropped ? .dropped : acceptances.isEmpty ? .none : .accepted }
+            if !state.mayAcceptRetired(device),
+                touches.contains(where: { isOffered($0.origin.dot) && !state.cuts.isStrictlyVoid($0.origin.dot) })
+            {
+                return .unsettled
+            }
             return isDropped && !work.isWhole ? .dropped : .found(work)
         } ?? .none
     }
 }
 
+/// The part of one history of a device that counts nowhere, and that a person may look at.
+struct ReviewedHistory {
+    let replica: ReplicaID
+    /// The first counter of it.
+    let start: UInt64
+    /// All operations are void from here on; before it, those on objects.
+    let strictEnd: UInt64
+    /// Places of work that the device has written again itself.
+    private let again: [Rewriting]
+
+    /// Nil if there is nothing.
+    ///
+    /// It begins where a retirement, a revocation or a lowered role ends the history. What stands again in a history that is void,
+    /// too, is shown there; unless the log does not have that.
+    fileprivate init?(_ known: KnownReplica, in state: LogState) {
+        replica = known.replica
+        strictEnd = state.cuts.strictEnd(of: known.replica) ?? .max
+        again = state.cuts.rewritten.filter { place in
+            place.old.replica == known.replica
+                && (!state.cuts.isVoid(place.new) || state.firstHeld.next(of: place.new.replica) <= place.new.counter)
+        }.sorted { $0.old < $1.old }
+        var start = state.cuts.end(of: known.replica) ?? .max
+        for place in again where place.old.counter <= start { start = max(start, place.old.counter + place.count) }
+        self.start = min(start, strictEnd)
+        if self.start >= known.tip.next { return nil }
+    }
+
+    /// True if the operation on an object is in it.
+    func contains(_ counter: UInt64) -> Bool {
+        strictEnd <= counter
+            || start <= counter
+                && !again.contains { $0.old.counter <= counter && counter < $0.old.counter + $0.count }
+    }
+}
+
 extension LogState {
-    /// Returns the counters from which on a person may look at the void work of a device: where a revocation or a lowered role
-    /// ends it. Of a device that is away it begins where a retirement ends it: one that comes back writes that work again itself,
-    /// and what it has written again is left out.
-    fileprivate func reviewedEnds(of device: DeviceID) -> [(replica: ReplicaID, end: UInt64)] {
-        let isAway = cuts.isAway(device)
-        return tips.filter { $0.replica.device == device }.compactMap { known in
-            let strictEnd = cuts.strictEnd(of: known.replica) ?? .max
-            let end = isAway ? cuts.end(of: known.replica) ?? .max : .max
-            let first = min(max(end, cuts.rewritten(of: known.replica)), strictEnd)
-            return first < known.tip.next ? (known.replica, first) : nil
+    fileprivate func reviewedHistories(of device: DeviceID) -> [ReviewedHistory] {
+        tips.filter { $0.replica.device == device }.compactMap { ReviewedHistory($0, in: self) }
+    }
+
+    /// True once no device can make work count again that retirements of the device made void: all have heard of them. Before, what
+    /// is accepted could be there twice.
+    fileprivate func mayAcceptRetired(_ device: DeviceID) -> Bool {
+        cuts.cuts(of: device).allSatisfy { cuts.isSettled($0.dot) }
+    }
+
+    /// True if the device is an admin. While the law judges nothing it is the founder, and those that add-facts from the founder
+    /// on call admins.
+    fileprivate func isAdmin(_ device: DeviceID) -> Bool {
+        if let verdicts = cuts.verdicts { return verdicts.roles[device] == .admin }
+        let additions = members.lawAdditions.filter { $0.role == .admin && !$0.isReturn }
+        var admins = Set([cuts.founder].compactMap(\.self))
+        while true {
+            let more = additions.filter { admins.contains($0.dot.replica.device) && !admins.contains($0.device) }
+            if more.isEmpty { return admins.contains(device) }
+            admins.formUnion(more.map(\.device))
         }
     }
 }
@@ -75,23 +128,22 @@ extension LogRows {
         of device: DeviceID, after key: CanonicalKey?, in state: LogState
     ) throws(StoreError) -> [VoidHistory] {
         var histories: [VoidHistory] = []
-        for (replica, end) in state.reviewedEnds(of: device) {
-            guard let row = try findReplica(replica) else { continue }
-            histories.append(
-                VoidHistory(
-                    replica, row: row, from: end, strictEnd: state.cuts.strictEnd(of: replica) ?? .max, after: key))
+        for history in state.reviewedHistories(of: device) {
+            if let row = try findReplica(history.replica) {
+                histories.append(VoidHistory(history, row: row, after: key))
+            }
         }
         return histories
     }
 
     /// True if some of the device's void changes were compacted, or never came.
     fileprivate func hasDroppedVoidWork(of device: DeviceID, in state: LogState) throws(StoreError) -> Bool {
-        for (replica, end) in state.reviewedEnds(of: device) {
-            guard let row = try findReplica(replica) else { continue }
+        for history in state.reviewedHistories(of: device) {
+            guard let row = try findReplica(history.replica) else { continue }
             let held = try access.first(
                 "SELECT max(compacted, first_held) FROM replica WHERE id = ?", .integer(row)
             ) { row throws(StoreError) in row.integer(0) }
-            if UInt64(clamping: held ?? 0) > end { return true }
+            if UInt64(clamping: held ?? 0) > history.start { return true }
         }
         return false
     }
@@ -102,7 +154,7 @@ extension ObjectRows {
     ///
     /// - Parameter segment: only those behind this row.
     func acceptances(
-        of key: ObjectKey, workOf device: DeviceID, behind segment: Int64 = 0, _ cuts: CutTable
+        of key: ObjectKey, workOf device: DeviceID, behind segment: Int64 = 0, in state: LogState
     ) throws(StoreError) -> [WorkToAccept.Acceptance] {
         var acceptances: [WorkToAccept.Acceptance] = []
         guard let collection = try collectionRow(key.collection) else { return acceptances }
@@ -116,14 +168,13 @@ extension ObjectRows {
         ) { row throws(StoreError) in
             guard let replica = ReplicaID(bytes: row.blob(0)) else { throw .corrupt(detail: "a replica is none") }
             // Others write as they like; what they say of acceptance does not count.
-            let isAdmin = cuts.verdicts.map { $0.roles[replica.device] == .admin } ?? true
-            guard replica.device != device, isAdmin else { return true }
+            guard replica.device != device, state.isAdmin(replica.device) else { return true }
             let bytes = row.blob(1)
             var reader = ByteReader(bytes)
             while !reader.isAtEnd, let view = try? ChangeView(&reader) {
                 view.forEachOperation(in: bytes) { counter, operation in
                     let dot = Dot(replica: replica, counter: counter)
-                    guard operation.kind == Operation.Kind.acceptWork, !cuts.isStrictlyVoid(dot),
+                    guard operation.kind == Operation.Kind.acceptWork, !state.cuts.isStrictlyVoid(dot),
                         case .acceptWork(let work) = Operation(operation, in: bytes),
                         work.object == key, work.device == device
                     else { return }
@@ -137,16 +188,18 @@ extension ObjectRows {
 
     /// Marks the operations that were accepted.
     fileprivate func markAccepted(
-        _ operations: inout [VoidOperation], of device: DeviceID, _ cuts: CutTable
+        _ operations: inout [VoidOperation], of device: DeviceID, in state: LogState
     ) throws(StoreError) {
         var places: [ObjectKey: [Int]] = [:]
         for (index, operation) in operations.enumerated() {
             if case .object(let key, _) = operation.content { places[key, default: []].append(index) }
         }
         for (key, places) in places {
-            let first = places.map { operations[$0].segment }.min() ?? 0
-            let acceptances = try acceptances(of: key, workOf: device, behind: first, cuts)
-            for place in places where acceptances.contains(where: { $0.work.covers(operations[place].key.dot) }) {
+            // What was written again was accepted in its old place, perhaps before it came.
+            let first = state.cuts.rewritten.isEmpty ? places.map { operations[$0].segment }.min() ?? 0 : 0
+            let acceptances = try acceptances(of: key, workOf: device, behind: first, in: state)
+            for place in places
+            where acceptances.covers(operations[place].key.dot, written: state.cuts.rewritten) {
                 operations[place].isAccepted = true
             }
         }

@@ -2,11 +2,7 @@ import SyncModel
 
 /// The void end of one replica's history, read segment by segment: so much is in memory at once.
 struct VoidHistory {
-    let replica: ReplicaID
-    /// Operations on objects are void from here on.
-    private let end: UInt64
-    /// All operations are void from here on.
-    private let strictEnd: UInt64
+    private let history: ReviewedHistory
     private let row: Int64
     private let after: CanonicalKey?
     /// The counter from which on nothing was read.
@@ -15,13 +11,14 @@ struct VoidHistory {
     private var waiting: [VoidOperation] = []
 
     /// - Parameter after: what stands before it, and itself, is left out.
-    init(_ replica: ReplicaID, row: Int64, from end: UInt64, strictEnd: UInt64, after: CanonicalKey?) {
-        self.replica = replica
-        (self.end, self.strictEnd) = (end, strictEnd)
+    init(_ history: ReviewedHistory, row: Int64, after: CanonicalKey?) {
+        self.history = history
         self.row = row
         self.after = after
-        next = end
-        if let after, after.dot.replica == replica { next = max(end, min(after.dot.counter, Limits.counters) + 1) }
+        next = history.start
+        if let after, after.dot.replica == history.replica {
+            next = max(history.start, min(after.dot.counter, Limits.counters) + 1)
+        }
     }
 
     /// The next operation, once `fill` was called.
@@ -54,13 +51,13 @@ struct VoidHistory {
         var operations: [VoidOperation] = []
         var reader = ByteReader(bytes)
         while !reader.isAtEnd, let view = try? ChangeView(&reader) {
-            guard view.end > end else { continue }
+            guard view.end > history.start else { continue }
             view.forEachOperation(in: bytes) { counter, operation in
-                let key = CanonicalKey(stamp: view.stamp, dot: Dot(replica: replica, counter: counter))
-                guard counter >= end, after.map({ $0 < key }) ?? true,
+                let key = CanonicalKey(stamp: view.stamp, dot: Dot(replica: history.replica, counter: counter))
+                guard history.contains(counter), after.map({ $0 < key }) ?? true,
                     let void = VoidOperation(
                         Operation(operation, in: bytes), at: key, wallMilliseconds: view.wallMilliseconds,
-                        segment: segment), counter >= strictEnd || void.isOnObject
+                        segment: segment), counter >= history.strictEnd || void.isOnObject
                 else { return }
                 operations.append(void)
             }

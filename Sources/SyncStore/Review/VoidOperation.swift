@@ -118,5 +118,7 @@ package enum WorkOnObject: Sendable {
     case accepted
     /// The log no longer has it, or not all of it.
     case dropped
+    /// A retirement made it void, and not all devices have heard of that: one of them could still make it count.
+    case unsettled
     case found(WorkToAccept)
 }

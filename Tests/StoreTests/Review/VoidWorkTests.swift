@@ -48,6 +48,12 @@ struct VoidWorkTests {
 
     private func begin(_ kind: StoreKind, _ writes: ObjectWrite...) throws -> Ending {
         let stores = try introduced(kind, count: 3)
+        // 1 is an admin for the others, which follow no founder but themselves.
+        let fact = TestDevice(1).fact
+        let admin = MemberFact(
+            subjectPublicKeyInfo: fact.subjectPublicKeyInfo, signingKey: fact.signingKey, binding: fact.binding,
+            discoveryKey: fact.discoveryKey, role: .admin, name: fact.name)
+        for store in stores.dropFirst() { _ = try store.append([[.addMember(admin)]], wallMilliseconds: 1) }
         try stores[0].write(.schema("n", #"{"fields":{"text":"text","plays":"counter"},"deletePolicy":"updateWins"}"#))
         if !writes.isEmpty { try stores[0].write(writes, at: 1_000) }
         try converge(stores)
@@ -257,17 +263,23 @@ struct VoidWorkTests {
         try ending.store.pull(from: ending.author)
         #expect(try ending.page().operations.isEmpty, "it counts")
         _ = try ending.other.append([.retire(Self.author)], wallMilliseconds: 3_000)
+        let cut = try #require(try ending.other.state().cuts.cuts.first?.dot)
         try ending.store.pull(from: ending.other)
         #expect(try ending.store.json("n/1") == JSONValue(json: #"{"x":1}"#))
         let page = try ending.page()
         #expect(page.operations.map(short) == ["n/1 edited x", "n/2 created a"], "the event counts")
         #expect(!page.isDropped)
+        guard case .unsettled = try ending.work(on: "n/2") else {
+            Issue.record("a device that has not heard could make it count again")
+            return
+        }
+        _ = try ending.other.append([[.settleCut(.init(cut))]], wallMilliseconds: 3_500)
+        try ending.store.pull(from: ending.other)
         #expect(try ending.accept("n/2") == .create)
         #expect(try ending.page().operations.map(\.isAccepted) == [false, true])
         #expect(try ending.store.json("n/2") == JSONValue(json: #"{"a":1}"#))
         // The device comes back.
         _ = try ending.store.append([[.addMember(TestDevice(2).fact)]], wallMilliseconds: 4_000)
-        #expect(try ending.page().operations.isEmpty, "its author writes it again itself")
         try ending.author.pull(from: ending.store)
         while try ending.author.rewriteVoid(limit: 9, wallMilliseconds: 5_000).hasMore {}
         try converge(ending.stores)
@@ -283,6 +295,48 @@ struct VoidWorkTests {
         #expect(
             try ending.other.voidWork(of: Self.author, after: nil, limit: 10, byteBudget: 1 << 20, space: .home)
                 .operations.isEmpty)
+    }
+
+    @Test(arguments: StoreKind.allCases)
+    func `what was accepted stays accepted where its author wrote it again`(kind: StoreKind) throws {
+        let ending = try begin(kind)
+        try ending.author.write(.putting("n/2", #"{"a":1}"#))
+        try ending.store.pull(from: ending.author)
+        _ = try ending.other.append([.retire(Self.author)], wallMilliseconds: 3_000)
+        let cut = try #require(try ending.other.state().cuts.cuts.first?.dot)
+        _ = try ending.other.append([[.settleCut(.init(cut))]], wallMilliseconds: 3_500)
+        try ending.store.pull(from: ending.other)
+        #expect(try ending.accept("n/2") == .create)
+        try ending.store.write(.editing("n/2", "a", .set(5)))
+        _ = try ending.store.append([[.addMember(TestDevice(2).fact)]], wallMilliseconds: 4_000)
+        try ending.author.pull(from: ending.store)
+        while try ending.author.rewriteVoid(limit: 9, wallMilliseconds: 5_000).hasMore {}
+        // What it wrote again is void as well.
+        let again = try #require(try ending.author.state().ownReplica)
+        _ = try ending.store.apply([], judging: [again: 0], wallMilliseconds: 0)
+        try ending.store.pull(from: ending.author)
+        #expect(try ending.page().operations.map(short) == ["n/2 created a"])
+        #expect(try ending.page().operations.map(\.isAccepted) == [true])
+        guard case .accepted = try ending.work(on: "n/2") else {
+            Issue.record("it would be taken a second time")
+            return
+        }
+        #expect(try ending.store.json("n/2") == JSONValue(json: #"{"a":5}"#))
+    }
+
+    @Test func `a writer's word that a retired device's work was accepted does not count`() throws {
+        let ending = try begin(.memory)
+        try ending.author.write(.putting("n/2", #"{"a":1}"#))
+        try ending.store.pull(from: ending.author)
+        let replica = try #require(try ending.author.state().ownReplica)
+        _ = try ending.other.append([.retire(Self.author)], wallMilliseconds: 3_000)
+        let claim = SyncModel.Operation.acceptWork(
+            .init(
+                object: ObjectKey("n/2"), device: Self.author,
+                stretches: [.init(incarnation: replica.incarnation, start: 0, end: 1_000)]))
+        _ = try ending.other.append([[claim]], wallMilliseconds: 4_000)
+        try ending.store.pull(from: ending.other)
+        #expect(try ending.page().operations.map(\.isAccepted) == [false])
     }
 
     @Test(arguments: StoreKind.allCases)

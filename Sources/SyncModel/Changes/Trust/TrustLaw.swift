@@ -9,10 +9,10 @@ package struct TrustLaw {
 
     /// An add-fact.
     package struct Addition {
-        let device: DeviceID
-        let role: Role
+        package let device: DeviceID
+        package let role: Role
         /// See `MemberFact.isReturn`. It connects the device with the founder, and gives nothing.
-        let isReturn: Bool
+        package let isReturn: Bool
         package let dot: Dot
 
         package init(device: DeviceID, role: Role, isReturn: Bool = false, dot: Dot) {

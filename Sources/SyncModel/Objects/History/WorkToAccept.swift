@@ -29,20 +29,25 @@ package struct WorkToAccept: Sendable {
     ///   - device: the author of the void work.
     ///   - operations: all operations on the object, in causal order.
     ///   - acceptances: those on this object and of this device's work that count.
+    ///   - rewritten: where the device wrote void work again. What was accepted in its old place is accepted in the new one.
     ///   - isVoid: true for an operation that does not count.
     ///   - isOffered: true for an operation of the device that an admin may accept.
     /// - Returns: nil if nothing is left to accept.
     package init?(
         on object: ObjectKey, of device: DeviceID, _ operations: [PastOperation], from beginning: ObjectBeginning?,
-        acceptances: [Acceptance], members: MemberFacts, isVoid: (Dot) -> Bool, isOffered: (Dot) -> Bool
+        acceptances: [Acceptance], rewritten: [Rewriting] = [], members: MemberFacts, isVoid: (Dot) -> Bool,
+        isOffered: (Dot) -> Bool
     ) {
-        func isAccepted(_ dot: Dot) -> Bool { acceptances.contains { $0.work.covers(dot) } }
-        /// True for an operation that did accepted work again: that work stands in its place.
-        func isAcceptance(_ origin: Origin) -> Bool {
-            acceptances.contains { $0.dot.replica == origin.dot.replica && $0.stamp == origin.stamp }
-        }
+        func isAccepted(_ dot: Dot) -> Bool { acceptances.covers(dot, written: rewritten) }
         let known = beginning?.state.lives.touched ?? VersionVector()
         let held = operations.filter { !known.covers($0.origin.dot) }
+        let applied = acceptances.filter { acceptance in
+            held.contains { isOffered($0.origin.dot) && acceptance.work.covers($0.origin.dot) }
+        }
+        /// True for an operation that did accepted work again, where that work stands in its place.
+        func isAcceptance(_ origin: Origin) -> Bool {
+            applied.contains { $0.dot.replica == origin.dot.replica && $0.stamp == origin.stamp }
+        }
         let work = held.filter { isOffered($0.origin.dot) && !isAccepted($0.origin.dot) }
         guard !work.isEmpty else { return nil }
         let pending = Set(work.map(\.origin.dot))
@@ -83,6 +88,24 @@ package struct WorkToAccept: Sendable {
         return ends.sorted { $0.key < $1.key }.map {
             Operation.AcceptedWork.Stretch(incarnation: $0.key, start: $0.value.lowerBound, end: $0.value.upperBound)
         }
+    }
+}
+
+extension [WorkToAccept.Acceptance] {
+    /// True if the operation was accepted, where it stands or where its author had written it before.
+    package func covers(_ dot: Dot, written rewritten: [Rewriting]) -> Bool {
+        var dot = dot
+        // Each step leads to an earlier place.
+        for _ in 0...rewritten.count {
+            if contains(where: { $0.work.covers(dot) }) { return true }
+            let place = rewritten.first {
+                $0.new.replica == dot.replica && $0.new.counter <= dot.counter
+                    && dot.counter < $0.new.counter + $0.count
+            }
+            guard let place else { return false }
+            dot = Dot(replica: place.old.replica, counter: place.old.counter + (dot.counter - place.new.counter))
+        }
+        return false
     }
 }
 
