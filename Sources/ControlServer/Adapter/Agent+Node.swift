@@ -163,7 +163,8 @@ extension Agent {
                         + "single changes. So some of it still shows, and no device takes a state from this one.",
                     hint:
                         "It is put right by the first device that could undo it. Connect one that has been here for "
-                        + "longer: lanyard devices"))
+                        + "longer: lanyard devices. If all say this: lanyard export on the one that shows what you want, begin "
+                        + "anew on the others (remove the data folder, pair again), and lanyard import there"))
         }
         let waited = now.members.filter { member in
             let holding = now.cuts.cuts(holdingAway: member.device)
