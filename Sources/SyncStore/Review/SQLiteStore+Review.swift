@@ -62,41 +62,6 @@ extension SQLiteStore {
     }
 }
 
-/// The part of one history of a device that counts nowhere, and that a person may look at.
-struct ReviewedHistory {
-    let replica: ReplicaID
-    /// The first counter of it.
-    let start: UInt64
-    /// All operations are void from here on; before it, those on objects.
-    let strictEnd: UInt64
-    /// Places of work that the device has written again itself.
-    private let again: [Rewriting]
-
-    /// Nil if there is nothing.
-    ///
-    /// It begins where a retirement, a revocation or a lowered role ends the history. What stands again in a history that is void,
-    /// too, is shown there; unless the log does not have that.
-    fileprivate init?(_ known: KnownReplica, in state: LogState) {
-        replica = known.replica
-        strictEnd = state.cuts.strictEnd(of: known.replica) ?? .max
-        again = state.cuts.rewritten.filter { place in
-            place.old.replica == known.replica
-                && (!state.cuts.isVoid(place.new) || state.firstHeld.next(of: place.new.replica) <= place.new.counter)
-        }.sorted { $0.old < $1.old }
-        var start = state.cuts.end(of: known.replica) ?? .max
-        for place in again where place.old.counter <= start { start = max(start, place.old.counter + place.count) }
-        self.start = min(start, strictEnd)
-        if self.start >= known.tip.next { return nil }
-    }
-
-    /// True if the operation on an object is in it.
-    func contains(_ counter: UInt64) -> Bool {
-        strictEnd <= counter
-            || start <= counter
-                && !again.contains { $0.old.counter <= counter && counter < $0.old.counter + $0.count }
-    }
-}
-
 extension LogState {
     fileprivate func reviewedHistories(of device: DeviceID) -> [ReviewedHistory] {
         tips.filter { $0.replica.device == device }.compactMap { ReviewedHistory($0, in: self) }
@@ -106,19 +71,6 @@ extension LogState {
     /// is accepted could be there twice.
     fileprivate func mayAcceptRetired(_ device: DeviceID) -> Bool {
         cuts.cuts(of: device).allSatisfy { cuts.isSettled($0.dot) }
-    }
-
-    /// True if the device is an admin. While the law judges nothing it is the founder, and those that add-facts from the founder
-    /// on call admins.
-    fileprivate func isAdmin(_ device: DeviceID) -> Bool {
-        if let verdicts = cuts.verdicts { return verdicts.roles[device] == .admin }
-        let additions = members.lawAdditions.filter { $0.role == .admin && !$0.isReturn }
-        var admins = Set([cuts.founder].compactMap(\.self))
-        while true {
-            let more = additions.filter { admins.contains($0.dot.replica.device) && !admins.contains($0.device) }
-            if more.isEmpty { return admins.contains(device) }
-            admins.formUnion(more.map(\.device))
-        }
     }
 }
 
@@ -158,6 +110,7 @@ extension ObjectRows {
     ) throws(StoreError) -> [WorkToAccept.Acceptance] {
         var acceptances: [WorkToAccept.Acceptance] = []
         guard let collection = try collectionRow(key.collection) else { return acceptances }
+        let admins = state.cuts.admins(in: state.members)
         try access.forEach(
             """
             SELECT replica.replica, segment.bytes
@@ -168,7 +121,7 @@ extension ObjectRows {
         ) { row throws(StoreError) in
             guard let replica = ReplicaID(bytes: row.blob(0)) else { throw .corrupt(detail: "a replica is none") }
             // Others write as they like; what they say of acceptance does not count.
-            guard replica.device != device, state.isAdmin(replica.device) else { return true }
+            guard replica.device != device, admins.contains(replica.device) else { return true }
             let bytes = row.blob(1)
             var reader = ByteReader(bytes)
             while !reader.isAtEnd, let view = try? ChangeView(&reader) {

@@ -23,6 +23,18 @@ extension CutTable {
         return true
     }
 
+    /// Returns the admins. While the law does not tell, these are the founder and the devices that add-facts from it on call admins.
+    package func admins(in members: MemberFacts) -> Set<DeviceID> {
+        if let verdicts { return Set(verdicts.roles.filter { $0.value == .admin }.keys) }
+        let additions = members.lawAdditions.filter { $0.role == .admin && !$0.isReturn }
+        var admins = Set([founder].compactMap(\.self))
+        while true {
+            let more = additions.filter { admins.contains($0.dot.replica.device) && !admins.contains($0.device) }
+            if more.isEmpty { return admins }
+            admins.formUnion(more.map(\.device))
+        }
+    }
+
     /// Returns the time at which a device's membership ends, in seconds since 1970; nil if it does not end by itself.
     ///
     /// Of several invitations that count the one that lasts longest holds. A re-admission speaks over those that its author
