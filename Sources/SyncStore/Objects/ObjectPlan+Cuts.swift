@@ -112,7 +112,9 @@ extension ObjectPlan {
         entries[place].object.position = nextPosition()
         entries[place].isChanged = true
         let dots = entries[place].dots
-        for touch in touches where !theirs.covers(touch.origin.dot) {
+        let beyond = touches.filter { !theirs.covers($0.origin.dot) }
+        entries[place].appliedAgain.formUnion(beyond.map(\.origin.dot))
+        for touch in beyond {
             let change = Change(origin: touch.origin, wallMilliseconds: touch.wallMilliseconds)
             try apply(touch.action, to: key, span: touch.action.span, change, isAgain: false, reading)
         }

@@ -21,6 +21,8 @@ package struct ObjectPlan: Sendable {
         package internal(set) var journal: [PastOperation]? = []
         /// The edits of its lives in this transaction so far.
         var edits: [ObjectLives.EarlierEdit] = []
+        /// The operations in the log that this transaction applies again: edits among them are in `edits` once it has.
+        var appliedAgain: Set<Dot> = []
         var isChanged = false
         /// The change before which it was put by, should that be taken back.
         var savedBefore = 0
@@ -306,7 +308,9 @@ package struct ObjectPlan: Sendable {
             origin.knows(Dot(replica: $0.replica, counter: $0.next - 1))
         }
         if isAllKnown { return [] }
-        let touches = try reading.touches(of: entry.object.key).filter { !cuts.isVoid($0.origin.dot) }
+        let touches = try reading.touches(of: entry.object.key).filter {
+            !cuts.isVoid($0.origin.dot) && !entry.appliedAgain.contains($0.origin.dot)
+        }
         return PastOperation.earlierEdits(touches, members) + entry.edits
     }
 

@@ -22,7 +22,7 @@ struct CutStateTests {
         let four = Four(
             one: try machines.open(1), two: try machines.open(2), three: try machines.open(3),
             four: try machines.open(4, faults))
-        _ = try four.one.append((1...4).map { [.addMember(TestDevice($0).fact)] }, wallMilliseconds: 1)
+        _ = try four.one.append((1...5).map { [.addMember(TestDevice($0).fact)] }, wallMilliseconds: 1)
         for store in four.all.dropFirst() { try store.pull(from: four.one) }
         try four.one.write(.putting("n/1", #"{"x":1}"#))
         try four.two.pull(from: four.one)
@@ -179,6 +179,30 @@ struct CutStateTests {
         try four.four.take(stateOf: four.two)
         #expect(try four.four.json("n/1") == JSONValue(json: #"{"x":1}"#))
         #expect(try four.four.find("n") == ["n/1"])
+        try expectSame([four.two, four.four])
+    }
+
+    @Test(arguments: [false, true])
+    func `an edit that a deletion dropped is listed once when the object is taken whole`(editComesFirst: Bool) throws {
+        let four = try four()
+        try writeBeyond(four)
+        try four.four.take(stateOf: four.two)
+        try retireThree(four.one)
+        try four.two.pull(from: four.one)
+        try four.four.pull(from: four.one)
+        #expect(try four.four.state().isIncomplete)
+        // 1 deletes without a look at the edit. 2 hears of neither before it hands over what it has.
+        if editComesFirst { try four.four.write(.putting("n/1", #"{"y":4}"#)) }
+        try four.one.write(.deleting("n/1"))
+        let edit = try machines.open(5)
+        try edit.pull(from: four.two)
+        if !editComesFirst { try edit.write(.putting("n/1", #"{"y":4}"#)) }
+        try four.four.pull(from: four.one)
+        if !editComesFirst { try four.four.pull(from: edit) }
+        try four.four.take(stateOf: four.two)
+        #expect(try !four.four.state().isIncomplete)
+        #expect(try four.four.object("n/1")?.droppedEdits.map(\.count) == [1])
+        try four.two.pull(from: four.four)
         try expectSame([four.two, four.four])
     }
 
