@@ -17,10 +17,11 @@ import planning
 import queries
 import scrape
 import state
+import strangers
 from report import Report
 
 OURS = ["discovery", "latency", "emit", "catchup", "memory", "start", "traffic", "puts", "merge", "edits", "planning",
-        "book", "attachments", "state", "queries", "scrape", "migrate"]
+        "book", "attachments", "state", "queries", "scrape", "strangers", "migrate"]
 BASELINES = ["sqlite", "floor", "postgres", "redis"]
 # Only for who names them: they fill disks.
 LARGE = ["huge"]
@@ -86,6 +87,7 @@ def parts(report, names, size):
         ({"state"}, "state and compaction", lambda: state.measure(report, size)),
         ({"queries"}, "queries", lambda: queries.measure(report, size)),
         ({"scrape"}, "a scrape of metrics", lambda: scrape.measure(report, size)),
+        ({"strangers"}, "strangers that knock", lambda: strangers.measure(report, size)),
         ({"migrate"}, "upgrades of a store", lambda: migrate.measure(report, size)),
         ({"huge"}, "attachment of 10 GiB", lambda: attachments.measure_huge(report, size)),
         # Before ours: a disk that has just taken our gigabyte answers more slowly for minutes.
