@@ -1,3 +1,4 @@
+import Glibc
 import Synchronization
 import SyncModel
 import SyncSimulator
@@ -109,6 +110,12 @@ enum BlobBytes {
         bytes.withUnsafeBytes { hasher.update($0) }
         _ = hasher.finish()
         return ChunkList(hasher.chunks)
+    }
+
+    /// Compares memory. Tests are not optimised: `==` of two arrays would call a function for each byte.
+    static func areSame(_ left: [UInt8]?, _ right: [UInt8]) -> Bool {
+        guard let left, left.count == right.count else { return false }
+        return memcmp(left, right, right.count) == 0
     }
 
     static func chunk(_ number: Int, of bytes: [UInt8]) -> [UInt8] {
