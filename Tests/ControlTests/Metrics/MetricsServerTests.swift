@@ -76,7 +76,8 @@ import Testing
             #expect(try await TCPSocket.exchange(port, "") == "")
             #expect(try await TCPSocket.exchange(port, "GET /metrics HT") == "")
         }
-        try await withPort { _, port async throws in
+        // Time for an answer, on a busy machine too.
+        try await withPort(patience: .seconds(20)) { _, port async throws in
             // One that keeps the connection has it closed by the server.
             let kept = try await TCPSocket.exchange(port, "GET /metrics HTTP/1.1\r\nHost: 127.0.0.1\r\n\r\n")
             #expect(kept.hasPrefix("HTTP/1.1 200") && kept.hasSuffix("# EOF\n"))
