@@ -83,6 +83,20 @@ import Testing
         #expect(relaxed == needy)
     }
 
+    @Test(arguments: [machinesUnit, personsUnit])
+    func `an agent that crashes in its service shows no memory`(unit: String) async throws {
+        let name = "Environment=SWIFT_BACKTRACE="
+        let lines = try Self.settings(unit).filter { $0.hasPrefix(name) }
+        #expect(lines.count == 1)
+        let setting = try #require(lines.first?.dropFirst(name.count))
+        #expect(try await !Staging().crash("\(setting),").contains("Registers:"))
+    }
+
+    @Test func `without the setting of its service an agent that crashes would show memory`() async throws {
+        #expect(try await Staging().crash("").contains("Registers:"))
+    }
+
+    private static let machinesUnit = Staging.repository + "/deploy/systemd/system/lanyard.service"
     private static let personsUnit = Staging.repository + "/deploy/systemd/user/lanyard.service"
 
     /// The settings of a unit or drop-in, one a line.
@@ -98,6 +112,24 @@ import Testing
 }
 
 extension Staging {
+    /// Has an agent crash, and returns what it wrote. Names of functions are left out: to find them takes ten seconds.
+    fileprivate func crash(_ backtrace: String) async throws -> String {
+        let script = """
+            "$1" --data-dir "$2" --listen 127.0.0.1:0 --no-mdns >"$2.log" 2>&1 & agent=$!
+            until_shown() { for i in $(seq 1200); do grep -q "$1" "$3" && return; kill -0 "$2" || return; sleep 0.05; done; }
+            until_shown 'The agent runs' "$agent" "$2.log"
+            kill -SEGV "$agent"
+            until_shown 'Backtrace took' "$agent" "$2.log"
+            kill -KILL "$agent"
+            cat "$2.log"
+            """
+        let outcome = try await run(
+            ["bash", "-c", script, "-", Self.repository + "/.build/release/lanyardd", folder + "/crashing"],
+            ["SWIFT_BACKTRACE": backtrace + "symbolicate=off"])
+        #expect(outcome.output.contains("Backtrace took"), "all of it was written: \(outcome.output)")
+        return outcome.output
+    }
+
     fileprivate func requireAnalyze() async throws {
         let found = try await run(["systemd-analyze", "--version"])
         try #require(found.status == 0, "systemd-analyze is missing: apt-get install systemd")
