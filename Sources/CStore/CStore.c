@@ -20,6 +20,10 @@ bool lanyard_forgets_at_reboot(const char *path) {
     return status.f_type == TMPFS_MAGIC || status.f_type == RAMFS_MAGIC;
 }
 
+// SQLite takes this before anything else of it runs, and refuses it later. Its figures of memory cost a lock of the whole
+// process at every allocation, and nothing here reads them.
+__attribute__((constructor)) static void count_no_memory(void) { sqlite3_config(SQLITE_CONFIG_MEMSTATUS, 0); }
+
 int lanyard_harden_connection(void *connection) {
     int code = sqlite3_db_config(connection, SQLITE_DBCONFIG_DEFENSIVE, 1, NULL);
     if (code == SQLITE_OK) code = sqlite3_db_config(connection, SQLITE_DBCONFIG_TRUSTED_SCHEMA, 0, NULL);

@@ -1,4 +1,5 @@
 import Foundation
+import GRDBSQLite
 import SyncModel
 import SyncStore
 import Testing
@@ -134,6 +135,17 @@ struct SQLiteFileTests {
         #expect(throws: StoreError.diskFull) { try store.probe() }
         #expect(store.health().condition == .refusing(.diskFull))
         #expect(try store.allEvents("s").count == 1)
+    }
+
+    /// They cost a lock of the whole process at each allocation.
+    @Test func `SQLite keeps no figures of its memory`() throws {
+        let folder = ScratchFolder(inMemory: true)
+        let device = TestDevice(1)
+        let store = try SQLiteStore(
+            SQLiteConfiguration(directory: folder.path, leases: nil), device: device.id, incarnations: { 1 },
+            sign: device.sign)
+        defer { store.close() }
+        #expect(sqlite3_memory_used() == 0)
     }
 
     @Test func `a lease folder is one that forgets at a reboot`() {
