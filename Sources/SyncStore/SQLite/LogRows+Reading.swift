@@ -80,7 +80,7 @@ extension LogRows {
                 throw .corrupt(detail: "an add-fact does not say where it stands")
             }
             let fact = try Self.fact(row.blob(0))
-            if fact.isBound {
+            if BoundFacts.shared.isBound(fact) {
                 members.add(fact, at: Dot(replica: replica, counter: UInt64(row.integer(2))))
             }
             return true
