@@ -103,12 +103,13 @@ let package = Package(
         .target(
             name: "ControlServer",
             dependencies: [
-                "SyncAgent", "ControlAPI", nio, nioPosix, logging, crypto,
+                "SyncAgent", "ControlAPI", "CPages", nio, nioPosix, logging, crypto,
                 agent("HummingbirdCore", "hummingbird"),
                 agent("HTTPTypes", "swift-http-types"),
                 agent("ServiceLifecycle", "swift-service-lifecycle"),
-            ], resources: [.embedInCode("OpenAPI/openapi.json"), .embedInCode("Dashboard/Page")],
-            swiftSettings: common),
+            ], exclude: ["OpenAPI/openapi.json", "Dashboard/Page"], swiftSettings: common),
+        // The files of the dashboard, and the OpenAPI document, as bytes of the program.
+        .target(name: "CPages"),
         // No packages: an application that links it builds in half a minute.
         .target(name: "LanyardClient", dependencies: ["ControlAPI"], swiftSettings: common),
         // Its folder is not called as the target is: on a file system that ignores case it would be the command's.

@@ -1,3 +1,4 @@
+import CPages
 import ControlAPI
 import HTTPTypes
 import HummingbirdCore
@@ -71,7 +72,7 @@ final class UpgradeAnswers: Sendable {
                 return .json(
                     Readiness(ready: false, waitingFor: ["upgrade"], discovery: .off), status: .serviceUnavailable)
             case "/v1/version": return .json(VersionResponse())
-            case "/v1/openapi.json": return .json(bytes: PackageResources.openapi_json)
+            case "/v1/openapi.json": return .json(bytes: lanyard_openapi_json.copy)
             case "/v1/status":
                 if let upgrade { return .json(status(upgrade)) }
             case _: break

@@ -30,7 +30,7 @@ enum Permissions {
         ),
         (
             "ControlServer",
-            "ControlAPI SyncAgent Glibc HTTPTypes HummingbirdCore Logging NIOCore NIOPosix ServiceLifecycle "
+            "ControlAPI SyncAgent CPages Glibc HTTPTypes HummingbirdCore Logging NIOCore NIOPosix ServiceLifecycle "
                 + "Synchronization"
         ),
         (
