@@ -53,10 +53,10 @@ extension SpaceMachine {
     }
 
     func nextDeadline(_ step: CoreStep) -> Tick? {
-        let up = upPeers.map { peers[$0] }
-        let questions = up.compactMap { forks[$0.id].question?.deadline }
+        let up = upPeers.map { peers[$0].id }
+        let questions = up.compactMap { forks[$0].question?.deadline }
         return [
-            up.compactMap { announcer.dueAt($0.id) }.min(), questions.min(),
+            up.compactMap { announcer.dueAt($0) }.min(), questions.min(),
             puller.deadline(at: step.now), receiver.storeRetryAt, sealer.retryAt,
             stability.deadline(isTakingBack: forks.isTakingBack, step), collectionDeadline, compactionDeadline,
             stateSender.nextDeadline(after: step.now), stateDeadlines(step).min(), retirementDeadline,

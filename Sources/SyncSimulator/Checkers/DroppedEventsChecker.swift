@@ -27,7 +27,8 @@ struct DroppedEventsChecker: Checker {
         }
         let step = core.droppingEventsStep
         if step == nil || step != steps[node] {
-            waitedFor[node] = core.membership.members.map(\.device).filter { !core.cuts.isAway($0) }
+            let cuts = core.cuts
+            waitedFor[node] = core.membership.members.map(\.device).filter { !cuts.isAway($0) }
         }
         steps[node] = step
         return nil
