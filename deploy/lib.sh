@@ -2,7 +2,7 @@
 # Shared by the scripts in this folder: words to say, Debian packages, the Swift toolchain, one build for everything.
 # Sourced by bash; expects `set -euo pipefail` and DEPLOY_NAME (the word errors begin with).
 
-ROOT=$(cd "$(dirname "${BASH_SOURCE[0]}")/.." && pwd)
+ROOT=$(cd "${BASH_SOURCE[0]%/*}/.." && pwd)
 
 say() { printf '%s\n' "$*"; }
 

@@ -31,8 +31,10 @@ struct Shell {
         for file in [output, errors] { try Data().write(to: file) }
         let process = Process()
         process.executableURL = URL(filePath: "/usr/bin/env")
-        // Without a limit the process is the command itself, for who wants to send it a signal.
-        process.arguments = (limitSeconds.map { ["timeout", "--kill-after=5", "\($0)"] } ?? []) + arguments
+        // The threads of tests have signals blocked, which a command would inherit. Without a limit the process is the command
+        // itself, for who wants to send it a signal.
+        let limit = limitSeconds.map { ["timeout", "--kill-after=5", "\($0)"] } ?? []
+        process.arguments = ["--default-signal"] + limit + arguments
         process.environment = ProcessInfo.processInfo.environment.merging(environment) { _, new in new }
         process.currentDirectoryURL = root
         process.standardInput = try input.map { try FileHandle(forReadingFrom: $0) } ?? FileHandle.nullDevice

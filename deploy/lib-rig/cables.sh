@@ -62,7 +62,7 @@ link_reset() {
     local number=$1 dir pid
     dir=$(node_dir "$number")
     in_hub_net ip link set "n$number" master br0
-    pid=$(cat "$dir/linkem.pid" 2>/dev/null || true)
+    pid=$(first_line "$dir/linkem.pid")
     if is_alive "$pid" "$STATE/linkem"; then kill -KILL "$pid"; fi
     in_hub_net ip link delete "l$number" 2>/dev/null || true
     rm -f "$dir/link" "$dir/linkem.pid"

@@ -42,12 +42,13 @@ spawn() {
 
 # The number of a daemon that lives, else nothing. A number that belongs to another namespace by now is not ours.
 daemon_pid() {
-    local dir pid status
+    local dir pid field= state=
     dir=$(node_dir "$1")
-    pid=$(cat "$dir/$2.pid" 2>/dev/null) || return 0
-    status=$(sed -n 's/^State:\t\(.\).*/\1/p' "/proc/$pid/status" 2>/dev/null) || return 0
-    [[ -n $status && $status != [ZX] ]] || return 0
-    [[ $(readlink "/proc/$pid/ns/pid") == "$(readlink "/proc/$(node_pid "$1")/ns/pid")" ]] || return 0
+    pid=$(first_line "$dir/$2.pid")
+    [[ -n $pid ]] || return 0
+    while read -r field state _ && [[ $field != State: ]]; do :; done 2>/dev/null <"/proc/$pid/status" || return 0
+    [[ $field == State: && $state != [ZX] ]] || return 0
+    [[ /proc/$pid/ns/pid -ef /proc/$(node_pid "$1")/ns/pid ]] || return 0
     printf '%s' "$pid"
 }
 daemon_is_gone() { [[ -z $(daemon_pid "$1" "$2") ]]; }

@@ -1,7 +1,15 @@
 # shellcheck shell=bash
 # The rig's world: its state directory, the switch, the nodes. Sourced by deploy/rig, which sets RIG, STATE and die().
 
-HERE=$(cd "$(dirname "${BASH_SOURCE[0]}")" && pwd)
+HERE=$FOLDER/lib-rig
+
+# first_line FILE: nothing if there is no such file. The tests ask the rig thousands of times, and a program for each file
+# that is read would cost more than the rest.
+first_line() {
+    local line=
+    read -r line 2>/dev/null <"$1" || true
+    printf '%s' "$line"
+}
 
 # detached COMMAND…: runs it in a session of its own, holding none of the caller's descriptors.
 detached() (
@@ -16,13 +24,13 @@ detached() (
 
 # is_alive PID TITLE: the process exists, is no zombie, and is still the one we started.
 is_alive() {
-    local line
+    local words=()
     [[ -n $1 && -r /proc/$1/cmdline ]] || return 1
-    line=$(tr '\0' ' ' 2>/dev/null <"/proc/$1/cmdline") || return 1
-    [[ $line == *"$2"* ]]
+    mapfile -d '' -t words 2>/dev/null <"/proc/$1/cmdline" || return 1
+    [[ "${words[*]} " == *"$2"* ]]
 }
 
-hub_pid() { cat "$STATE/hub.pid" 2>/dev/null || true; }
+hub_pid() { first_line "$STATE/hub.pid"; }
 hub_is_up() { is_alive "$(hub_pid)" "hub-init.sh $RIG "; }
 need_rig() { hub_is_up || die "no rig called '$RIG' is up: start one with deploy/rig up 3"; }
 
@@ -30,7 +38,7 @@ need_rig() { hub_is_up || die "no rig called '$RIG' is up: start one with deploy
 in_hub() { nsenter --target "$(hub_pid)" --net --pid -- "$@"; }
 
 node_dir() { printf '%s/node%s' "$STATE" "$1"; }
-node_pid() { cat "$STATE/node$1/pid" 2>/dev/null || true; }
+node_pid() { first_line "$STATE/node$1/pid"; }
 need_node() {
     need_rig
     [[ $1 =~ ^[1-9][0-9]{0,3}$ && -d $STATE/node$1 ]] || die "there is no node '$1': deploy/rig list shows the nodes"
