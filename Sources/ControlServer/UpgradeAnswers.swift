@@ -1,4 +1,3 @@
-import CPages
 import ControlAPI
 import HTTPTypes
 import HummingbirdCore
@@ -72,7 +71,7 @@ final class UpgradeAnswers: Sendable {
                 return .json(
                     Readiness(ready: false, waitingFor: ["upgrade"], discovery: .off), status: .serviceUnavailable)
             case "/v1/version": return .json(VersionResponse())
-            case "/v1/openapi.json": return .json(bytes: lanyard_openapi_json.copy)
+            case "/v1/openapi.json": return .json(bytes: OpenAPIDocument.bytes)
             case "/v1/status":
                 if let upgrade { return .json(status(upgrade)) }
             case _: break

@@ -37,7 +37,3 @@ struct DashboardFile: Sendable {
         DashboardFile(bytes: page.copy, mediaType: "text/javascript; charset=utf-8")
     }
 }
-
-extension lanyard_page {
-    var copy: [UInt8] { Array(UnsafeBufferPointer(start: bytes, count: count)) }
-}

@@ -1,4 +1,3 @@
-import CPages
 import ControlAPI
 import HTTPTypes
 import HummingbirdCore
@@ -26,7 +25,7 @@ struct HealthRoutes: Sendable {
                 let format = MetricsText.Format(accept: request.request.headers[.accept])
                 return .metrics(try await metrics.read().text(format), as: format)
             },
-            Route(.get, "/v1/openapi.json") { _ in .json(bytes: lanyard_openapi_json.copy) },
+            Route(.get, "/v1/openapi.json") { _ in .json(bytes: OpenAPIDocument.bytes) },
             Route(.get, "/v1/version") { _ in .json(VersionResponse()) },
             Route(.get, "/v1/configuration") { [agent] _ in
                 .json(ConfigurationResponse(toml: agent.configuration.toml))
