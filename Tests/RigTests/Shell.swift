@@ -32,7 +32,7 @@ struct Shell {
         let process = Process()
         process.executableURL = URL(filePath: "/usr/bin/env")
         // The threads of tests have signals blocked, which a command would inherit. Without a limit the process is the command
-        // itself, for who wants to send it a signal.
+        // itself, for a caller that sends it a signal.
         let limit = limitSeconds.map { ["timeout", "--kill-after=5", "\($0)"] } ?? []
         process.arguments = ["--default-signal"] + limit + arguments
         process.environment = ProcessInfo.processInfo.environment.merging(environment) { _, new in new }

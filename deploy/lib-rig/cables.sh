@@ -52,7 +52,7 @@ build_linkem() {
     local compiler
     [[ -x $STATE/linkem ]] && return
     compiler=$(command -v cc || command -v clang || echo "$(dirname "$(command -v swift || echo /opt/swift/usr/bin/swift)")/clang")
-    "$compiler" -O2 -o "$STATE/linkem.new" "$HERE/linkem.c" ||
+    "$compiler" -O2 -o "$STATE/linkem.new" "$FOLDER/lib-rig/linkem.c" ||
         die "cannot compile the link emulator: install gcc and libc6-dev, then run this again"
     mv "$STATE/linkem.new" "$STATE/linkem"
 }

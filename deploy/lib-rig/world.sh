@@ -1,7 +1,5 @@
 # shellcheck shell=bash
-# The rig's world: its state directory, the switch, the nodes. Sourced by deploy/rig, which sets RIG, STATE and die().
-
-HERE=$FOLDER/lib-rig
+# The rig's world: its state directory, the switch, the nodes. Sourced by deploy/rig, which sets FOLDER, RIG, STATE and die().
 
 # first_line FILE: nothing if there is no such file. The tests ask the rig thousands of times, and a program for each file
 # that is read would cost more than the rest.
@@ -85,7 +83,7 @@ CONF
 
 world_up() {
     make_state
-    detached unshare --pid --net --mount --fork bash "$HERE/hub-init.sh" "$RIG" "$STATE"
+    detached unshare --pid --net --mount --fork bash "$FOLDER/lib-rig/hub-init.sh" "$RIG" "$STATE"
     until_true "$READY_SECONDS" test -e "$STATE/hub.pid" ||
         die "could not make namespaces: $(tail -n 1 "$STATE/detached.log"); this needs root and a kernel with namespaces"
 }
@@ -107,7 +105,7 @@ publish-hinfo=no
 publish-workstation=no
 CONF
     detached nsenter --target "$(hub_pid)" --net --mount --pid -- setsid -f \
-        unshare --net --mount --uts --pid --fork bash "$HERE/node-init.sh" "$RIG" "$number" "$dir"
+        unshare --net --mount --uts --pid --fork bash "$FOLDER/lib-rig/node-init.sh" "$RIG" "$number" "$dir"
     until_true "$READY_SECONDS" test -e "$dir/pid" || die "node $number did not start: $(tail -n 1 "$STATE/detached.log")"
     in_hub_net ip -batch - <<BATCH
 link add n$number type veth peer name eth0 address 02:00:00:00:$(printf '%02x:%02x' $((number / 256)) $((number % 256))) netns $(node_pid "$number")

@@ -12,7 +12,7 @@ package final class BoundFacts: Sendable {
         let binding: [UInt8]
     }
 
-    /// Far more than there are devices, and below 1 MiB.
+    /// Far more than there are devices; some 300 bytes each.
     static let shared = BoundFacts(limit: 4_096)
 
     private let limit: Int
