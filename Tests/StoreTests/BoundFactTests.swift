@@ -34,12 +34,12 @@ import Testing
     @Test func `a store that is opened again knows the genuine fact, and not the forged one`() throws {
         let bed = StoreBed(.sqliteInTmpfs)
         let store = try bed.open()
-        let (genuine, forged) = (fact(TestDevice(2)), fact(TestDevice(3), signingKey: TestDevice(4).fact.signingKey))
+        let device = TestDevice(2)
+        let (genuine, forged) = (fact(device), fact(device, signingKey: TestDevice(3).fact.signingKey))
         for _ in 0..<2 {
             _ = try store.append([.operations([.addMember(genuine), .addMember(forged)])], wallMilliseconds: 1)
         }
         store.close()
-        let devices = try bed.open().members().additions.map(\.device)
-        #expect(devices == [genuine.device, genuine.device])
+        #expect(try bed.open().members().additions.map(\.device) == [device.id, device.id])
     }
 }
