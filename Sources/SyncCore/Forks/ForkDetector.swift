@@ -4,8 +4,9 @@ import SyncModel
 ///
 /// It decides nothing: `SpaceMachine+Forks.swift` and its neighbours do, with the log and the peers' claims.
 struct ForkDetector: Sendable {
-    /// Replicas of which two histories were seen and neither was reverted here: they are not asked for.
-    private(set) var forked: [ReplicaID] = []
+    /// Replicas of which two histories were seen and neither was reverted here, with the devices that showed the other: they are
+    /// not asked for.
+    private var holders: [ReplicaID: Set<DeviceID>] = [:]
     /// The number of times that a peer proved a head of our own beyond what is held, with bytes that do not continue it.
     private var unfitOwnSegments = 0
     private var exchanges = PerSession(initial: ForkExchange())
@@ -20,6 +21,8 @@ struct ForkDetector: Sendable {
     private(set) var awaited: [KnownReplica]
     /// The vectors of this device's histories that each peer has claimed since the start.
     private(set) var shown: [DeviceID: VersionVector] = [:]
+    /// The replicas of which a peer that is not their author was walked and had altered something, since the start.
+    private var altered: [AlteredHistory] = []
     /// The number of claims about our own history that were believed without a signature since the start.
     private(set) var believed = 0
     /// True if reverted work of this device is kept, to be redone.
@@ -58,13 +61,29 @@ struct ForkDetector: Sendable {
     mutating func close(_ id: ConnectionID) { exchanges.close(id) }
 
     /// Takes over what does not depend on the log from the detector before, after the store reverted a history.
-    mutating func continueSessions(of old: ForkDetector) { (exchanges, shown) = (old.exchanges, old.shown) }
+    mutating func continueSessions(of old: ForkDetector) {
+        (exchanges, shown, altered) = (old.exchanges, old.shown, old.altered)
+    }
 
     // MARK: Forked replicas
 
-    func isForked(_ replica: ReplicaID) -> Bool { forked.contains(replica) }
-    mutating func recordForked(_ replica: ReplicaID) { forked.append(replica) }
-    mutating func endForked(_ replica: ReplicaID) { forked.removeAll { $0 == replica } }
+    var forked: [ReplicaID] { holders.keys.sorted() }
+
+    func isForked(_ replica: ReplicaID) -> Bool { holders[replica] != nil }
+
+    /// - Returns: true if that is new.
+    mutating func recordForked(_ replica: ReplicaID, by device: DeviceID) -> Bool {
+        let isNew = holders[replica] == nil
+        holders[replica, default: []].insert(device)
+        return isNew
+    }
+
+    mutating func endForked(_ replica: ReplicaID) { holders[replica] = nil }
+
+    /// The forked replicas that were seen with such devices alone, sorted.
+    func forked(only isSuch: (DeviceID) -> Bool) -> [ReplicaID] {
+        holders.filter { $0.value.allSatisfy(isSuch) }.keys.sorted()
+    }
 
     /// - Returns: the number of such segments since the start.
     mutating func recordUnfitOwn() -> Int {
@@ -76,6 +95,26 @@ struct ForkDetector: Sendable {
 
     mutating func recordShown(_ entry: TipTable.Entry, by device: DeviceID) {
         shown[device, default: VersionVector()].advance(entry.replica, to: entry.tip.next)
+    }
+
+    // MARK: Altered histories
+
+    private struct AlteredHistory: Sendable, Equatable {
+        let device: DeviceID
+        let replica: ReplicaID
+    }
+
+    private static var alteredLimit: Int { 64 }
+
+    func hasAltered(_ device: DeviceID, _ replica: ReplicaID) -> Bool {
+        altered.contains(AlteredHistory(device: device, replica: replica))
+    }
+
+    /// The oldest are forgotten: their peers would be walked once more.
+    mutating func recordAltered(by device: DeviceID, _ replica: ReplicaID) {
+        if hasAltered(device, replica) { return }
+        altered.append(AlteredHistory(device: device, replica: replica))
+        if altered.count > Self.alteredLimit { altered.removeFirst() }
     }
 
     // MARK: The inquiry
@@ -126,7 +165,12 @@ struct ForkDetector: Sendable {
         exchanges[id].suspects.removeValue(forKey: replica)
     }
 
-    mutating func recordStall(of replica: ReplicaID, on id: ConnectionID) { exchanges[id].stalled.append(replica) }
+    /// - Returns: the number of times that it happened on this session.
+    mutating func recordStall(of replica: ReplicaID, on id: ConnectionID) -> Int {
+        exchanges[id].stalls[replica, default: 0] += 1
+        return exchanges[id].stalls[replica, default: 0]
+    }
+
     mutating func giveUp(_ replica: ReplicaID, on id: ConnectionID) { exchanges[id].givenUp.append(replica) }
 
     // MARK: Claims to be proved

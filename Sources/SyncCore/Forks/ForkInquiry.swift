@@ -25,6 +25,9 @@ struct ForkInquiry: Sendable {
     let goal: ReplicaTip
     /// The limit of heads kept on the way: those of the changes here that they are compared with, and one more.
     let depth: UInt64
+    /// The end of ours when this peer, which is not the author, was suspected. The two histories are compared there, and nothing
+    /// else of the peer's is kept. Nil: the peer's may be put in place of ours, or ours is settled.
+    let place: ReplicaTip?
     var stage = Stage.beginning
     /// The place from which the peer's history is walked.
     private(set) var start: ChainEnd
@@ -37,11 +40,15 @@ struct ForkInquiry: Sendable {
 
     private static let byteLimit = 16 << 20
 
-    init(replica: ReplicaID, connection: ConnectionID, goal: ReplicaTip, depth: UInt64, space: SpaceID) {
+    init(
+        replica: ReplicaID, connection: ConnectionID, goal: ReplicaTip, depth: UInt64, place: ReplicaTip?,
+        space: SpaceID
+    ) {
         self.replica = replica
         self.connection = connection
         self.goal = goal
         self.depth = depth
+        self.place = place
         tip = .empty(space: space, replica: replica)
         start = ChainEnd(end: 0, head: tip.head)
     }
@@ -52,13 +59,16 @@ struct ForkInquiry: Sendable {
         tip = ReplicaTip(next: place.end, head: place.head, stamp: .zero)
     }
 
-    var isWalking: Bool {
-        if case .walking = stage { true } else { false }
+    /// The want that the peer's history comes for; nil while none is under way.
+    var walk: UInt64? {
+        if case .walking(let wantID) = stage { wantID } else { nil }
     }
+
+    var isWalking: Bool { walk != nil }
 
     /// True if the walk reached what the peer claims, as far as can be told.
     var isAtGoal: Bool {
-        tip.isSamePlace(as: goal) || contains(goal) || tip.next > goal.next && goal.next > depth
+        tip.isSamePlace(as: goal) || contains(goal) || place == nil && tip.next > goal.next && goal.next > depth
     }
 
     /// True if the walked history is the same up to that place.
@@ -67,7 +77,19 @@ struct ForkInquiry: Sendable {
         return end == start || ends.contains(end)
     }
 
-    mutating func keep(_ segment: Segment) {
+    /// Goes on to the end of a segment whose signature was checked.
+    mutating func advance(by verified: VerifiedSegment) {
+        for end in verified.segment.ends(from: tip.head) where isToKeep(end) { ends.append(end) }
+        tip = verified.tip
+        if place == nil { keep(verified.segment) }
+    }
+
+    private func isToKeep(_ end: ChainEnd) -> Bool {
+        guard let place else { return ends.last.map { $0.end <= depth } ?? true }
+        return end.end == place.next || end.end == goal.next
+    }
+
+    private mutating func keep(_ segment: Segment) {
         segments.append(segment)
         byteCount += segment.bytes.count
         while byteCount > Self.byteLimit, let first = segments.first {
@@ -87,8 +109,8 @@ struct ForkExchange: Sendable {
     var agreed = TipTable()
     /// Replicas of which the peer seems to hold another history.
     var suspects: [ReplicaID: Suspicion] = [:]
-    /// Replicas of which the peer once sent no changes where it claims to hold more.
-    var stalled: [ReplicaID] = []
+    /// The number of times that the peer sent no changes of a replica where it claims to hold more.
+    var stalls: [ReplicaID: Int] = [:]
     /// Replicas of which the peer did not show what it claims: not looked into again on this session.
     var givenUp: [ReplicaID] = []
     /// The claims that the peer is still to be asked to prove.
@@ -109,8 +131,16 @@ struct ForkExchange: Sendable {
         case claimed(ReplicaTip)
         /// The peer sent changes that do not continue what was checked up to there. A peer that alters bytes looks the same.
         case unfit(ReplicaTip)
-        /// The peer sent no changes.
-        case stalled
+        /// The peer sent no changes behind that end of ours.
+        case stalled(ReplicaTip)
+
+        /// The end of ours behind which the peer's changes were expected.
+        var place: ReplicaTip? {
+            switch self {
+            case .claimed: nil
+            case .unfit(let place), .stalled(let place): place
+            }
+        }
     }
 }
 

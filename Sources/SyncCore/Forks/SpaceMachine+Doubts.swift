@@ -29,8 +29,10 @@ extension SpaceMachine {
         let isSuspected = forks[session.id].suspects[replica] != nil
         // Whatever was reported meanwhile, its author's word ends it.
         let isAuthors = forks.isForked(replica) && replica.device == session.device
+        // What waits is ours as well, where it is only compared: what it waits for may never come.
+        let waiting = isSuspected && !mayLookInto(replica, of: session) ? receiver.tip(of: replica) : nil
         guard mayLookInto(replica, of: session) || isSuspected, theirs.next > 0,
-            let ours = held[replica], !forks[session.id].givenUp.contains(replica), !isAwaited(replica)
+            let ours = held[replica] ?? waiting, !forks[session.id].givenUp.contains(replica), !isAwaited(replica)
         else { return false }
         if !isSuspected, !isAuthors, forks[session.id].agreed[replica]?.isSamePlace(as: theirs) ?? false {
             return false

@@ -20,30 +20,42 @@ extension SpaceMachine {
         // Of what moved on neither side there is nothing new to say, unless a fork was seen meanwhile.
         let moved = peers[index].claims.takeMoved()
         let replicas = forks.forked.isEmpty ? moved : Set(moved + forks.forked).sorted()
-        for replica in replicas {
-            guard let tip = peers[index].peerTips[replica] else { continue }
-            let entry = TipTable.Entry(replica: replica, tip: tip)
-            if entry.replica.device == settings.own {
-                forks.recordShown(entry, by: peers[index].device)
-            }
-            guard let ours = held[entry.replica] else { continue }
-            if ours.isSamePlace(as: entry.tip) {
-                if mayTakeBack(entry.replica, for: peers[index]) { agree(index, entry.replica, entry.tip) }
-                if forks.isForked(entry.replica) { recordAgreement(index, entry.replica, &step) }
-            } else if ours.next == entry.tip.next, !mayTakeBack(entry.replica, for: peers[index]),
-                !forks.settled.contains(entry.replica)
-            {
-                contest(index, ContestedClaim(replica: entry.replica, tip: entry.tip, isConflict: true), &step)
-            }
+        for replica in replicas { handleTip(index, replica, &step) }
+    }
+
+    private mutating func handleTip(_ index: Int, _ replica: ReplicaID, _ step: inout CoreStep) {
+        guard let tip = peers[index].peerTips[replica] else { return }
+        let entry = TipTable.Entry(replica: replica, tip: tip)
+        if replica.device == settings.own { forks.recordShown(entry, by: peers[index].device) }
+        guard let ours = held[replica] else {
+            // What waits is another one, and nothing of it is durable: the author's is taken in its place.
+            guard forks.isForked(replica), replica.device == peers[index].device else { return }
+            receiver.drop([replica])
+            return endFork(replica, &step)
+        }
+        if ours.isSamePlace(as: tip) {
+            if mayTakeBack(replica, for: peers[index]) { agree(index, replica, tip) }
+            if forks.isForked(replica) { recordAgreement(index, replica, &step) }
+        } else if ours.next == tip.next, !mayTakeBack(replica, for: peers[index]), !forks.settled.contains(replica) {
+            contest(index, ContestedClaim(replica: replica, tip: tip, isConflict: true), &step)
         }
     }
 
     /// Records a fork: nothing of the replica is asked for any more.
     mutating func recordFork(_ replica: ReplicaID, seenFrom device: DeviceID, _ step: inout CoreStep) {
-        guard !forks.isForked(replica) else { return }
-        forks.recordForked(replica)
+        // The store may have answered after the device was revoked.
+        guard !cuts.isBarred(device), forks.recordForked(replica, by: device) else { return }
         if replica.device == settings.own { step.emit(.closeIncarnation(replica)) }
         step.emit(.report(.forked(replica, device)))
+    }
+
+    /// Ends forks that were seen with devices alone that are revoked by now: with one that is paired anew, too, all is well. Where
+    /// another member holds the other history as well, that is found again.
+    mutating func endForksOfBarred(_ step: inout CoreStep) {
+        for replica in forks.forked(only: cuts.isBarred) {
+            endFork(replica, &step)
+            for index in upPeers { handleTip(index, replica, &step) }
+        }
     }
 
     /// The author's word ends it.
@@ -52,7 +64,7 @@ extension SpaceMachine {
         endFork(replica, &step)
     }
 
-    private mutating func endFork(_ replica: ReplicaID, _ step: inout CoreStep) {
+    mutating func endFork(_ replica: ReplicaID, _ step: inout CoreStep) {
         guard forks.isForked(replica) else { return }
         forks.endForked(replica)
         step.emit(.report(.forkEnded(replica)))
@@ -60,21 +72,37 @@ extension SpaceMachine {
 
     /// Handles changes that do not continue what we hold.
     ///
+    /// - Parameter error: what is wrong with them; nil: no change of theirs begins where ours end.
     /// - Returns: true if that is looked into; otherwise the peer that sent them is responsible.
-    mutating func suspectFork(_ index: Int, _ segment: Segment) -> Bool {
+    mutating func suspectFork(_ index: Int, _ segment: Segment, _ error: SegmentError?) -> Bool {
         let replica = segment.replica
         let frontier = frontier(of: replica)
         // Where nothing is held nothing is contradicted.
         guard frontier.next > 0 else { return false }
-        if isSettledWith(index, replica) { return true }
-        // What its author has not signed is the relay's doing, and what it has may be. Where it has not said yet that it holds
-        // that much it cannot be asked for it: it says so at the next session.
+        if isSettledWith(index, replica) || forks[peers[index].id].suspects[replica] != nil { return true }
+        // A relay may have altered them, or its history is another one. They alone do not tell, since their signature is over what
+        // came before them there; a walk does. Where the peer has not said yet that it holds that much it cannot be asked for it: it
+        // says so at the next session.
         guard !forks[peers[index].id].givenUp.contains(replica), let claimed = peers[index].peerTips[replica],
             claimed.next >= segment.end,
-            mayLookInto(replica, of: peers[index]) || isSigned(segment, as: claimed)
+            mayLookInto(replica, of: peers[index]) || mayBeAnothers(error) && mayWalk(index, replica)
+                || isSigned(segment, as: claimed)
         else { return false }
         suspect(replica, .unfit(frontier), index)
         return true
+    }
+
+    /// True if another history may look like this from here: its stamps and heads are others, its form is not.
+    private func mayBeAnothers(_ error: SegmentError?) -> Bool {
+        switch error {
+        case nil, .badSignature, .stampNotIncreasing: true
+        case .codec, .misplacedContext, .notConsecutive: false
+        }
+    }
+
+    /// True unless the peer was walked already, and had altered the history.
+    private func mayWalk(_ index: Int, _ replica: ReplicaID) -> Bool {
+        !forks.hasAltered(peers[index].device, replica)
     }
 
     func mayLookInto(_ replica: ReplicaID, of session: SpacePeer) -> Bool {
@@ -94,13 +122,15 @@ extension SpaceMachine {
     }
 
     /// A peer has no changes behind ours although it says it holds more: ours may end within a change of another history.
-    /// Looked into once on a session, for a peer may have other reasons.
+    /// Looked into once on a session, for a peer may have other reasons; with one that is not the author, when it happens again.
     mutating func recordStall(_ index: Int, _ replica: ReplicaID) {
-        guard !isSettledWith(index, replica), mayLookInto(replica, of: peers[index]), held.next(of: replica) > 0,
-            !forks[peers[index].id].stalled.contains(replica)
-        else { return }
-        forks.recordStall(of: replica, on: peers[index].id)
-        suspect(replica, .stalled, index)
+        let isKnown = mayLookInto(replica, of: peers[index])
+        let ours = isKnown ? held.next(of: replica) : frontier(of: replica).next
+        guard !isSettledWith(index, replica), ours > 0 else { return }
+        let count = forks.recordStall(of: replica, on: peers[index].id)
+        if count == (isKnown ? 1 : 2), isKnown || mayWalk(index, replica) {
+            suspect(replica, .stalled(frontier(of: replica)), index)
+        }
     }
 
     /// True if the author signed the head that a peer claims at the segment's end.
@@ -274,9 +304,11 @@ extension SpaceMachine {
     /// Asks the peer for its history, as changes: all of it, or from where on both hold it so.
     private mutating func walk(_ entry: TipTable.Entry, _ index: Int, _ step: inout CoreStep) {
         var depth = frontier(of: entry.replica).next
-        if case .unfit(let place) = forks[peers[index].id].suspects[entry.replica] { depth = max(depth, place.next) }
+        let place = forks[peers[index].id].suspects[entry.replica]?.place
+        if let place { depth = max(depth, place.next) }
         let inquiry = ForkInquiry(
-            replica: entry.replica, connection: peers[index].id, goal: entry.tip, depth: depth, space: space)
+            replica: entry.replica, connection: peers[index].id, goal: entry.tip, depth: depth,
+            place: mayLookInto(entry.replica, of: peers[index]) ? nil : place, space: space)
         forks.setInquiry(inquiry)
         endServes(of: inquiry.replica, index, &step)
         let theirFirst = stateReceiver.firstHeld(by: peers[index].id).next(of: inquiry.replica)
@@ -326,12 +358,12 @@ extension SpaceMachine {
     /// True if the changes are what the inquiry asked this peer for.
     func isWalking(_ index: Int, _ changes: Frame.Changes) -> Bool {
         guard let inquiry = forks.inquiry, inquiry.connection == peers[index].id else { return false }
-        return inquiry.stage == .walking(wantID: changes.wantID)
+        return inquiry.walk == changes.wantID
     }
 
     /// The next segment of the peer's history, to its end.
     mutating func walk(_ index: Int, _ segment: Segment, _ step: inout CoreStep) {
-        guard var inquiry = forks.inquiry, case .walking = inquiry.stage else { return }
+        guard var inquiry = forks.inquiry, inquiry.isWalking else { return }
         // Not held twice: it is long.
         forks.endInquiry()
         let replica = inquiry.replica
@@ -342,13 +374,9 @@ extension SpaceMachine {
             let isBeginning = inquiry.start.end > 0 && inquiry.tip.next == inquiry.start.end
             forks.setInquiry(isBeginning ? inquiry : nil)
             // The two may have parted before it. Otherwise the bytes are unsigned, and nothing follows from them but this.
-            return isBeginning ? giveUp(&step) : refuse(index, .badSegment, detail: "history", &step)
+            return isBeginning ? giveUp(&step) : handleAltered(inquiry, index, &step)
         }
-        for end in fresh.ends(from: inquiry.tip.head) where inquiry.ends.last.map({ $0.end <= inquiry.depth }) ?? true {
-            inquiry.ends.append(end)
-        }
-        inquiry.tip = verified.tip
-        inquiry.keep(fresh)
+        inquiry.advance(by: verified)
         if inquiry.tip.next >= inquiry.goal.next {
             guard inquiry.isAtGoal else { return refuse(index, .badVector, detail: "head", &step) }
             guard mayTakeBack(replica, for: peers[index]) else {
@@ -360,41 +388,6 @@ extension SpaceMachine {
             if replica.device == settings.own { step.emit(.closeIncarnation(replica)) }
         }
         forks.setInquiry(inquiry)
-    }
-
-    /// Ends an inquiry between two devices that did not write the replica: its author decides which history is right. For a
-    /// replica that is settled here it has decided.
-    private mutating func judge(_ inquiry: ForkInquiry, _ index: Int, _ step: inout CoreStep) {
-        if refuseAltered(inquiry, index, &step) { return }
-        let replica = inquiry.replica
-        // The place where theirs did not continue ours tells them apart, however far ours has gone meanwhile.
-        if case .unfit(let place) = forks.endSuspicion(of: replica, on: peers[index].id),
-            place.next <= inquiry.tip.next, !inquiry.contains(place), !forks.settled.contains(replica)
-        {
-            return recordFork(replica, seenFrom: peers[index].device, &step)
-        }
-        // Ours went on meanwhile: compared where theirs ends.
-        guard let ours = held[replica], ours.next <= inquiry.tip.next else { return }
-        guard !inquiry.contains(ours) else {
-            agree(index, replica, inquiry.goal)
-            if forks.settled.contains(replica) { endFork(replica, &step) }
-            return
-        }
-        if forks.settled.contains(replica) {
-            let claim = ContestedClaim(replica: replica, tip: inquiry.goal, isConflict: true)
-            return dispute(claim, isProven: true, index, &step)
-        }
-        recordFork(replica, seenFrom: peers[index].device, &step)
-    }
-
-    /// The peer's history goes on from ours, and what it had sent did not: it had altered that.
-    /// - Returns: whether that ended the session.
-    mutating func refuseAltered(_ inquiry: ForkInquiry, _ index: Int, _ step: inout CoreStep) -> Bool {
-        guard case .unfit(let place) = forks[peers[index].id].suspects[inquiry.replica], inquiry.contains(place) else {
-            return false
-        }
-        refuse(index, .badSegment, detail: "history", &step)
-        return true
     }
 
     private mutating func goOnWithInquiry(_ step: inout CoreStep) {

@@ -167,7 +167,7 @@ extension SpaceMachine {
 
     /// Cancels the want with which an inquiry reads the peer's history.
     mutating func cancelWalk(_ inquiry: ForkInquiry, _ step: inout CoreStep) {
-        guard case .walking(let wantID) = inquiry.stage else { return }
+        guard let wantID = inquiry.walk else { return }
         puller.cancel(&step) { $0.wantID == wantID }
     }
 }

@@ -13,7 +13,7 @@ extension SpaceMachine {
         }
         guard !sources.isEmpty else { return }
         let missing = newcomers.missing(in: receiver.waiting, held: held)
-        puller.topUp(urgent: missing, receiver, &step)
+        puller.topUp(urgent: missing, walk: forks.inquiry?.walk, receiver, &step)
         pullMissing(missing, from: sources, &step)
         for index in sources where peers[index].peerTips.digest != held.digest {
             pull(peers[index].claims.unfinished, of: index, from: sources, &step)
@@ -69,7 +69,7 @@ extension SpaceMachine {
                 || stability.awaitedReplicas.contains(replica))
     }
 
-    private func isWalk(_ pull: Pull) -> Bool { forks.inquiry?.stage == .walking(wantID: pull.wantID) }
+    private func isWalk(_ pull: Pull) -> Bool { forks.inquiry?.walk == pull.wantID }
 
     private mutating func askAboutMissedPushes(_ step: inout CoreStep) {
         for index in upPeers where puller.takeMissedPush(of: peers[index].id) {
@@ -121,7 +121,7 @@ extension SpaceMachine {
     /// Handles the end of a want, as its peer says.
     mutating func endPull(_ connection: ConnectionID, _ wantID: UInt64, _ step: CoreStep) {
         guard let pull = puller.end(connection, wantID) else { return }
-        if forks.inquiry?.stage == .walking(wantID: wantID) {
+        if forks.inquiry?.walk == wantID {
             forks.advanceInquiry(to: .cutShort)
             return
         }

@@ -93,7 +93,7 @@ extension SpaceMachine {
             return leaveOut(index, segment, isPush: isPush, &step)
         }
         guard let fresh = segment.suffix(from: frontier.next) else {
-            if suspectFork(index, segment) { return }
+            if suspectFork(index, segment, nil) { return }
             return refuse(index, .badSegment, detail: "boundary", &step)
         }
         do {
@@ -112,7 +112,7 @@ extension SpaceMachine {
             if receiver.limitRoom(held: held) { step.counters.segmentsEvicted += 1 }
         } catch {
             recordOwnKey(index, segment, &step)
-            if !suspectFork(index, segment) { refuseBadSegment(index, error, &step) }
+            if !suspectFork(index, segment, error) { refuseBadSegment(index, error, &step) }
         }
     }
 

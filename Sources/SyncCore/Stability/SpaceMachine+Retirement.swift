@@ -18,6 +18,7 @@ extension SpaceMachine {
             step.network.bar(id, &step.output)
             handleSessionEnded(id, &step)
         }
+        endForksOfBarred(&step)
     }
 
     mutating func planRetirement(_ step: inout CoreStep) {

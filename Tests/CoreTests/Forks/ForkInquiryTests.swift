@@ -9,6 +9,7 @@ import Testing
     private struct Fork {
         var talk: Conversation
         let first: VerifiedSegment
+        let here: VerifiedSegment
         let there: VerifiedSegment
         let replica: ReplicaID
         var id = ConnectionID(rawValue: 0)
@@ -18,10 +19,11 @@ import Testing
             var author = Author(number)
             first = author.write()
             var other = author
-            let here = author.write()
+            here = author.write()
             if !isForked { other = author }
             let elsewhere = ReplicaID(device: SimulatedDevice.all[1].id, incarnation: 9)
-            there = other.write(count, holding: VersionVector([.init(replica: elsewhere, next: 1)]))
+            there = other.write(
+                count, holding: isForked ? VersionVector([.init(replica: elsewhere, next: 1)]) : VersionVector())
             replica = author.replica
             talk = Conversation()
             talk.hear(.appended(StoreChange(segments: [first, here], stateDigest: .zero, additions: [])))
@@ -344,5 +346,139 @@ import Testing
         fork.answer(walk, fork.first, fork.there)
         #expect(fork.talk.closed(fork.id) == .badSegment)
         #expect(!fork.reports(.forked(fork.replica, Conversation.devices[2].id)))
+    }
+
+    // MARK: Another device's history, compared
+
+    /// A core that asks peer 1 for the whole of another device's history, which goes on from ours: the peer sent nothing, or
+    /// unsigned bytes. Meanwhile the author has sent all of it.
+    private func overtaken(byNothing: Bool) throws -> (fork: Fork, walk: Frame.Want) {
+        var fork = Fork(3, by: 2, isForked: false)
+        fork.show(1)
+        let first = try #require(fork.want)
+        #expect(first.from == 2)
+        if byNothing {
+            fork.answerNothing(first)
+            fork.talk.wait(milliseconds: 1_000)
+            fork.answerNothing(try #require(fork.want))
+            fork.talk.wait(milliseconds: 1_000)
+        } else {
+            fork.talk.hear(.received(fork.id, fork.forged(first.id), bytes: 100))
+            fork.talk.wait(milliseconds: 1_000)
+        }
+        let walk = try #require(fork.want)
+        #expect(walk.from == 0)
+        let author = fork.talk.accept(2)
+        fork.talk.hear(.received(author, fork.there.push(), bytes: 100))
+        fork.talk.persist()
+        #expect(fork.talk.core.held.next(of: fork.replica) == 5)
+        return (fork, walk)
+    }
+
+    @Test func `what came from others while a peer was asked for its history makes no fork`() throws {
+        var (fork, walk) = try overtaken(byNothing: true)
+        fork.answer(walk, fork.first, fork.here, fork.there)
+        #expect(fork.talk.core.forkedReplicas.isEmpty && fork.talk.closed(fork.id) == nil)
+    }
+
+    /// The peer then shows what lies behind the place at which it was suspected, and no more.
+    @Test func `histories are not compared where a peer shows only what is behind`() throws {
+        var (fork, walk) = try overtaken(byNothing: false)
+        let nothing = Frame.Changes(
+            space: .home, replica: fork.replica, wantID: walk.id, segments: [], last: true, firstHeld: 3)
+        fork.talk.hear(.received(fork.id, .changes(nothing), bytes: 60))
+        #expect(fork.lookups == [3])
+        fork.readHeads(fork.there.segment.ends(from: fork.here.tip.head)[0].head)
+        let want = try #require(fork.want)
+        let rest = try #require(fork.there.segment.suffix(from: 3))
+        let part = Frame.SegmentPart(start: 3, end: rest.end, bytes: rest.bytes, signature: rest.signature)
+        let answer = Frame.Changes(space: .home, replica: fork.replica, wantID: want.id, segments: [part], last: true)
+        fork.talk.hear(.received(fork.id, .changes(answer), bytes: 100))
+        #expect(fork.talk.core.forkedReplicas.isEmpty && fork.want == nil)
+    }
+
+    /// The peer sends changes that do not continue what waits, or none.
+    @Test(arguments: [false, true])
+    func `what waits for others is compared, too`(isStalled: Bool) throws {
+        var (author, talk) = (Author(2), Conversation())
+        var other = author
+        let elsewhere = ReplicaID(device: SimulatedDevice.all[1].id, incarnation: 9)
+        let here = author.write(1, holding: VersionVector([.init(replica: elsewhere, next: 1)]))
+        let there = other.write(3)
+        let session = talk.accept(2)
+        talk.hear(.received(session, here.push(), bytes: 100))
+        #expect(talk.persisted == nil)
+        let id = talk.accept(1)
+        talk.hear(.sealed(StoreChange(segments: [], stateDigest: .zero, additions: [])))
+        talk.hear(.received(id, there.have, bytes: 100))
+        for from: UInt64 in isStalled ? [1, 1, 0] : [1, 0] {
+            let wants = talk.sent(id).compactMap { if case .want(let want) = $0 { want } else { nil } }
+            let want = try #require(wants.first)
+            #expect(want.from == from)
+            let nothing = Frame.Changes(
+                space: .home, replica: author.replica, wantID: want.id, segments: [], last: true)
+            let changes = there.push(wantID: want.id, last: true)
+            talk.hear(.received(id, isStalled && from > 0 ? .changes(nothing) : changes, bytes: 100))
+            if from > 0 { talk.wait(milliseconds: 1_000) }
+        }
+        #expect(talk.core.forkedReplicas == [author.replica] && talk.closed(id) == nil)
+        // The author settled on the other one.
+        talk.hear(.received(session, there.have, bytes: 100))
+        #expect(talk.core.forkedReplicas.isEmpty)
+        talk.hear(.received(session, there.push(), bytes: 100))
+        #expect(talk.persisted?.segments.map(\.tip) == [there.tip])
+    }
+
+    @Test func `a history that was found to be another one is not asked for again on the session`() throws {
+        var fork = Fork(3, by: 2)
+        fork.show(1)
+        fork.answer(try #require(fork.want), fork.there)
+        fork.talk.wait(milliseconds: 1_000)
+        fork.answer(try #require(fork.want), fork.first, fork.there)
+        #expect(fork.talk.core.forkedReplicas == [fork.replica])
+        let author = fork.talk.accept(2)
+        fork.talk.hear(.received(author, fork.here.have, bytes: 100))
+        #expect(fork.talk.core.forkedReplicas.isEmpty, "the author holds ours")
+        fork.talk.wait(milliseconds: 1_000)
+        #expect(fork.want == nil && fork.talk.closed(fork.id) == nil)
+    }
+
+    /// A disk that cannot be read in one place sends nothing of it.
+    @Test func `a peer that cannot show its history stays connected, and is asked for all of it once`() throws {
+        var fork = Fork(2, by: 2)
+        for isFirst in [true, false] {
+            fork.show(1)
+            for _ in 1...2 {
+                let want = try #require(fork.want)
+                #expect(want.from == 2)
+                fork.answerNothing(want)
+                fork.talk.wait(milliseconds: 1_000)
+            }
+            let want = try #require(fork.want)
+            #expect(want.from == (isFirst ? 0 : 2))
+            guard isFirst else { break }
+            fork.talk.hear(.received(fork.id, fork.first.push(wantID: want.id), bytes: 100))
+            fork.talk.hear(.received(fork.id, fork.forged(want.id), bytes: 100))
+            #expect(fork.talk.closed(fork.id) == nil)
+            fork.talk.hear(.closed(fork.id, code: "connection_reset"))
+        }
+        #expect(fork.talk.core.forkedReplicas.isEmpty)
+    }
+
+    /// A damaged disk sends the same at each session.
+    @Test func `a peer that altered a history is asked for all of it once`() throws {
+        var fork = Fork(2, by: 2)
+        for isFirst in [true, false] {
+            fork.show(1)
+            fork.talk.hear(.received(fork.id, fork.forged(try #require(fork.want).id), bytes: 100))
+            guard isFirst else { break }
+            fork.talk.wait(milliseconds: 1_000)
+            let walk = try #require(fork.want)
+            fork.talk.hear(.received(fork.id, fork.first.push(wantID: walk.id), bytes: 100))
+            fork.talk.hear(.received(fork.id, fork.forged(walk.id), bytes: 100))
+            #expect(fork.talk.closed(fork.id) == .badSegment)
+        }
+        #expect(fork.talk.closed(fork.id) == .badSegment && fork.want == nil)
+        #expect(fork.talk.core.forkedReplicas.isEmpty)
     }
 }

@@ -230,23 +230,49 @@ import Testing
         for node in 0..<2 { #expect(try said(mesh, node).contains("afterwards")) }
     }
 
-    /// Both hold as much, of which neither is the author: each shows the other the signature under what it holds, in a change of
-    /// several operations.
-    @Test func `two that hold different histories of a third device find that out without it`() throws {
+    /// Of three, 0 wrote one history that 1 alone heard and another that 2 alone heard, and is away when these meet.
+    ///
+    /// - Parameters:
+    ///   - events: the events in each history; 0: a change of several operations in their place.
+    ///   - isAnswered: 1 and 2 write behind each event. What is written behind an answer is a segment of its own.
+    private func toldTwice(_ events: [Int], isAnswered: Bool = false) throws -> Mesh {
         var mesh = try connected(3)
         let image = try mesh.image(of: 0)
         for (node, other) in [(1, 2), (2, 1)] {
             mesh.disconnect(other)
             try mesh.putBack(0, image)
             mesh.connect(0, node)
-            try mesh.put(0, "said to \(node)")
+            if events[node - 1] == 0 { try mesh.put(0, "said to \(node)") }
+            for number in 0..<events[node - 1] {
+                try say(&mesh, 0, "\(number) said to \(node)")
+                if isAnswered { try say(&mesh, node, "answer \(number)") }
+                mesh.pass(seconds: 1)
+            }
             mesh.pass(seconds: 2)
         }
         mesh.disconnect(0)
         mesh.connect(1, 2)
-        for node in 1...2 { #expect(mesh.nodes[node].core.forkedReplicas.count == 1) }
+        mesh.pass(seconds: 5)
+        return mesh
+    }
+
+    /// Where both hold as much, each shows the other the signature under it, in a change of several operations. Otherwise one asks
+    /// the other for more: that does not continue its own, or nothing comes, since its own ends within a change.
+    @Test(arguments: [[0, 0], [1, 3], [3, 1], [1, 0], [0, 1]])
+    func `two that hold different histories of a third device find that out without it`(events: [Int]) throws {
+        var mesh = try toldTwice(events)
+        let reports = (1...2).map { mesh.nodes[$0].core.forkedReplicas.count }
+        #expect(events == [0, 0] ? reports == [1, 1] : reports.contains(1), "\(reports)")
         try meet(&mesh)
         try expectSettled(mesh)
+    }
+
+    /// No segment of several but the last one is signed as the other claims.
+    @Test(arguments: [[1, 3], [3, 1]])
+    func `two that hold different histories of a third device stay connected`(events: [Int]) throws {
+        let mesh = try toldTwice(events, isAnswered: true)
+        #expect(mesh.isConnected(1, 2))
+        #expect((1...2).contains { mesh.nodes[$0].core.forkedReplicas.count == 1 })
     }
 
     /// A thief says one thing to 1 and another to 2, and is revoked. No device is left that could say which stays, and neither
@@ -288,6 +314,32 @@ import Testing
             let twice = isHeard ? ["said to \(max(node, 1))"] : []
             #expect(try mesh.titles(node, Mesh.key("twice")) == twice)
         }
+    }
+
+    /// A person ends that by pairing one of two devices again, as another device.
+    @Test(arguments: [1, 2])
+    func `a fork is over once each device that showed the other history was revoked`(others: Int) throws {
+        var mesh = try Mesh(4)
+        try mesh.joinAll()
+        mesh.pass(seconds: 200)
+        let image = try mesh.image(of: 3)
+        for node in 0..<4 { mesh.disconnect(node) }
+        for some in [[0], Array(1...others)] {
+            try mesh.putBack(3, image)
+            for node in some { mesh.connect(3, node) }
+            try mesh.put(3, Mesh.key("twice"), "said to \(some)")
+            mesh.pass(seconds: 2)
+            mesh.disconnect(3)
+        }
+        try mesh.revoke(0, 3)
+        try meet(&mesh, [0, 1, 2])
+        let history = try #require(mesh.nodes[0].core.forkedReplicas.first)
+        try mesh.revoke(0, 1)
+        mesh.pass(seconds: 5)
+        #expect(mesh.nodes[0].core.forkedReplicas == (others == 1 ? [] : [history]))
+        try mesh.revoke(0, 2)
+        mesh.pass(seconds: 5)
+        #expect(mesh.nodes[0].core.forkedReplicas.isEmpty)
     }
 
     /// Seeds: each a world of its own.

@@ -52,6 +52,8 @@ struct Mesh {
     var carry: ((_ sender: Int, _ node: Int, Frame, [UInt8], Tick) -> Void)?
     /// Nodes whose cores and stores do nothing: what they say comes by `send(_:from:to:)`, from a recording.
     var recorded: Set<Int> = []
+    /// Nodes that take nothing back of what they wrote, as the agent of a thief would be made not to.
+    var stubborn: Set<Int> = []
     /// Cores reach what they dial; otherwise every dial fails.
     var dials = false
     private var dialled: [(node: Int, ConnectionID, Endpoint)] = []
@@ -337,6 +339,7 @@ struct Mesh {
             } catch {
                 step(node, .rewriteFailed(code: "\(error)"))
             }
+        case .takeBack where stubborn.contains(node): step(node, .takenBack(.impossible))
         case .takeBack(let other):
             do {
                 let isDone = try store.takeBack(other, wallMilliseconds: 1_700_000_000_000)
