@@ -19,7 +19,10 @@ struct Status: Decodable {
         let paired: Int
     }
     struct Store: Decodable { let state: String }
-    struct Warning: Decodable { let code: String }
+    struct Warning: Decodable {
+        let code: String
+        let hint: String
+    }
 
     let device: Device
     let uptimeSeconds: Int

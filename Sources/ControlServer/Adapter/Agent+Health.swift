@@ -17,7 +17,7 @@ extension Agent {
         let reasoning = WhyReasoning(
             now: now, storeRefusal: storeRefusal, hasInterface: NetworkInterfaces.current().announced.isEmpty == false,
             clockSkews: journal.clockSkews, changesPerSecond: now.changesPerSecond,
-            unsent: unsent)
+            unsent: unsent, isForked: !journal.forks.isEmpty)
         let errors = journal.occurrences.map {
             WhyResponse.Occurrence(
                 code: $0.code, time: Timestamp(millisecondsSinceEpoch: $0.lastMilliseconds), count: $0.count)

@@ -15,6 +15,8 @@ struct WhyReasoning {
     let changesPerSecond: Double
     /// Changes held here that a device lacks, where that is known.
     let unsent: [DeviceID: Int]
+    /// True if two histories of a device were seen: changes that build on the other one wait for good.
+    let isForked: Bool
 
     typealias LinkName = WhyResponse.LinkName
 
@@ -251,7 +253,9 @@ struct WhyReasoning {
             return Fault(
                 link: .vector,
                 detail: "catching up with \(label): \(behind) operations behind, \(Int(changesPerSecond)) a second",
-                hint: "Wait: `lanyard wait --connected` returns when all is here.")
+                hint: isForked
+                    ? "Two histories of one device were seen, and what builds on the other one waits: `lanyard status` says what ends that."
+                    : "Wait: `lanyard wait --connected` returns when all is here.")
         }
         guard let behind = peer.theyLack, behind > 0 else { return nil }
         let count = peer.device.flatMap { unsent[$0] } ?? Int(clamping: behind)

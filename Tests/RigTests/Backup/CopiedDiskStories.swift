@@ -138,19 +138,14 @@ extension RigSuites {
                 try node.lanyard("put", "note/both", #"{"title":"before"}"#)
                 try rig.waitUntilAgree([1, 2, 3], within: .seconds(10))
                 if isCompacted { try dropHistory(rig) }
-                try rig("stop", "2")
-                let old = try keepData(of: node)
+                let old = try keepMachine(node)
                 defer { try? FileManager.default.removeItem(atPath: old) }
-                try node.shell("cp -a /run/lanyard /run/lanyard-then")
-                try rig("start", "2")
                 try node.emit(7, to: "given up")
                 try node.lanyard("put", "note/both", #"{"title":"given up"}"#)
                 try node.lanyard("put", "note/given-up", #"{"title":"of the first"}"#)
                 try rig.waitUntilAgree([1, 2, 3], within: .seconds(10))
 
-                try rig("kill", "2")
-                try putBack(old, to: node)
-                try node.shell("rm -rf /run/lanyard/* && cp -a /run/lanyard-then/. /run/lanyard/")
+                try putBackMachine(old, to: node)
                 try rig("isolate", "2")
                 try rig("start", "2")
                 try node.emit(5, to: "since")
@@ -178,6 +173,75 @@ extension RigSuites {
                 #expect(try node.run(["lanyard", "doctor", "--deep"]).output.contains("store"))
                 try node.emit(5, to: "since")
                 try rig.waitUntilAgree([1, 2, 3], within: .seconds(10))
+            }
+        }
+
+        /// A machine that is put back while it runs tells one device something else than the others, and never comes back. The
+        /// person at that device does what `status` says.
+        @Test
+        func `two histories of a machine that is gone are reported, and all agree once a device is paired again`()
+            throws
+        {
+            try Rig.with(4) { rig in
+                let (one, three, lost) = (rig.node(1), rig.node(3), rig.node(4))
+                try lost.lanyard("put", "note/both", #"{"title":"before"}"#)
+                try rig.waitUntilAgree([1, 2, 3, 4], within: .seconds(10))
+                let old = try keepMachine(lost)
+                defer { try? FileManager.default.removeItem(atPath: old) }
+                try rig("stop", "3")
+                for title in ["said to two", "said to two, and more"] {
+                    try lost.lanyard("put", "note/both", "{\"title\":\"\(title)\"}")
+                    // What the machine writes behind an answer is shipped apart.
+                    try one.lanyard("put", "note/answer", "{\"to\":\"\(title)\"}")
+                    try rig.waitUntilAgree([1, 2, 4], within: .seconds(10))
+                }
+                try putBackMachine(old, to: lost)
+                for number in ["3", "4"] {
+                    for other in ["1", "2"] { try rig("cut", number, other) }
+                }
+                for number in ["3", "4"] { try rig("start", number) }
+                try lost.lanyard("put", "note/both", #"{"title":"said to one"}"#)
+                try rig.waitUntilAgree([3, 4], within: .seconds(30))
+                try three.lanyard("put", "note/own", #"{"title":"of its own"}"#)
+                try three.emit(3, to: "own")
+                try rig("kill", "4")
+                try rig("heal")
+
+                try eventually(within: .seconds(30), "the device that holds less says so") {
+                    try warns(three, "forked")
+                }
+                #expect(Set(try three.connected()) == ["node1", "node2"], "the devices stay connected")
+                for number in 1...2 {
+                    try eventually(within: .seconds(30), "what does not build on it arrives at node\(number)") {
+                        try rig.node(number).events("own").count == 3
+                    }
+                    #expect(try rig.node(number).lanyard("get", "note/both").output.contains("said to two, and more"))
+                }
+                #expect(try three.why("node1").hint?.contains("lanyard status") ?? false, "waiting would not help")
+                let hint = try #require(try three.status().warnings.first { $0.code == "forked" }?.hint)
+                for step in ["lanyard export", "revoke", "data folder", "join", "lanyard wait", "lanyard import"] {
+                    #expect(hint.contains(step), "\(hint)")
+                }
+
+                let saved = old + ".tar"
+                defer { try? FileManager.default.removeItem(atPath: saved) }
+                try three.lanyard("export", saved)
+                try one.lanyard("devices", "revoke", "node3", "--yes")
+                try rig("stop", "3")
+                try run("rm -rf '\(try data(three))'")
+                try rig("start", "3")
+                try three.join(through: one)
+                try three.lanyard("wait", "--connected", "--peers", "1")
+                let summary = try three.lanyard("import", saved).output
+                #expect(summary.contains("note/both"), "what differs is named, and left: \(summary)")
+                try rig.waitUntilAgree([1, 2, 3], within: .seconds(30))
+                for number in 1...3 {
+                    let node = rig.node(number)
+                    #expect(try node.lanyard("get", "note/both").output.contains("said to two, and more"))
+                    #expect(try node.lanyard("get", "note/own").output.contains("of its own"))
+                    #expect(try node.events("own").count == 3)
+                    #expect(try !warns(node, "forked"))
+                }
             }
         }
 
@@ -248,6 +312,22 @@ extension RigSuites {
             let place = FileManager.default.temporaryDirectory.appending(path: "lanyard-\(UUID().uuidString)").path
             try run("cp -a '\(try data(node))' '\(place)'")
             return place
+        }
+
+        /// Keeps the disk of a machine, with what is in its memory beside it.
+        private func keepMachine(_ node: Node) throws -> String {
+            try node.rig("stop", "\(node.number)")
+            let old = try keepData(of: node)
+            try node.shell("cp -a /run/lanyard /run/lanyard-then")
+            try node.rig("start", "\(node.number)")
+            return old
+        }
+
+        /// As a virtual machine is put back; its agent is to be started.
+        private func putBackMachine(_ old: String, to node: Node) throws {
+            try node.rig("kill", "\(node.number)")
+            try putBack(old, to: node)
+            try node.shell("rm -rf /run/lanyard/* && cp -a /run/lanyard-then/. /run/lanyard/")
         }
 
         private func putBack(_ place: String, to node: Node) throws {
