@@ -44,6 +44,17 @@ struct BulkPeerTests {
         #expect(talk.closed(id) == .unexpectedFrame)
     }
 
+    /// Its machine lost its power and was back before the session was given up: the old bulk connection says nothing of that, and
+    /// what is wanted was told there alone.
+    @Test func `bulk connections end with the process at the other end`() {
+        var talk = Conversation()
+        let device = Conversation.devices[1].id
+        _ = talk.accept(1, runID: 7, features: Self.both)
+        for _ in 0..<8 { talk.wait(milliseconds: 1_000) }
+        _ = talk.accept(1, runID: 8, features: Self.both)
+        #expect(told(talk.effects) == [.bulkPeerDown(device), .bulkPeerUp(device, dial: nil)])
+    }
+
     @Test func `whoever dialled the session is to dial`() throws {
         var talk = Conversation()
         let (device, endpoint) = (Conversation.devices[1].id, Endpoint(host: "h1", port: 21_817))

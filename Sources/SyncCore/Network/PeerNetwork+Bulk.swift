@@ -3,6 +3,8 @@ import SyncModel
 /// A device with which bytes of attachments can be exchanged.
 struct BulkPeering: Sendable, Equatable {
     let device: DeviceID
+    /// The process at the other end: bulk connections with an earlier one are dead, though nothing may have said so.
+    let runID: UInt64
     /// The address to dial; nil if the other side dials.
     let dial: Endpoint?
 }
@@ -29,10 +31,12 @@ extension PeerNetwork {
         for index in upSessions where sessions[index].knowsBulk {
             let session = sessions[index]
             guard !peerings.contains(where: { $0.device == session.device }) else { continue }
-            peerings.append(BulkPeering(device: session.device, dial: session.id.isOutbound ? session.remote : nil))
+            peerings.append(
+                BulkPeering(
+                    device: session.device, runID: session.runID, dial: session.id.isOutbound ? session.remote : nil))
         }
         guard peerings != bulkPeers else { return }
-        for old in bulkPeers where !peerings.contains(where: { $0.device == old.device }) {
+        for old in bulkPeers where !peerings.contains(where: { $0.device == old.device && $0.runID == old.runID }) {
             output.emit(.bulkPeerDown(old.device))
         }
         for new in peerings where !bulkPeers.contains(new) {
