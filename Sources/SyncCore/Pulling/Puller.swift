@@ -166,11 +166,7 @@ struct Puller: Sendable {
 
     /// Grants more credit once half of the window is used and there is room. A replica that others wait for gets another
     /// segment even when the room is full of those others: otherwise nothing would ever move again.
-    ///
-    /// - Parameter walk: the want whose answers do not wait in the room; nil if there is none.
-    mutating func topUp(
-        urgent: [WaitingRoom.Missing], walk: UInt64?, _ receiver: ChangeReceiver, _ step: inout CoreStep
-    ) {
+    mutating func topUp(urgent: [WaitingRoom.Missing], _ receiver: ChangeReceiver, _ step: inout CoreStep) {
         for number in pulls.indices {
             let pull = pulls[number]
             let window = settings.bounds.wantWindowBytes
@@ -178,8 +174,7 @@ struct Puller: Sendable {
                 pull.creditBytes <= 0
                 && (receiver.isEmpty || urgent.contains { $0.replica == pull.replica })
             guard pull.creditBytes < window / 2, step.network.session(pull.connection) != nil else { continue }
-            let isWalk = pull.wantID == walk
-            let free = isWalk ? window : freeBytes(pull.connection, for: pull.replica.device, receiver)
+            let free = freeBytes(pull.connection, for: pull.replica.device, receiver)
             let grant = max(min(window - pull.creditBytes, free), isStarved ? 1 - pull.creditBytes : 0)
             guard grant >= leastGrant || isStarved else { continue }
             if pull.creditBytes <= 0 {

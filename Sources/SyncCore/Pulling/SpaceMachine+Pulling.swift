@@ -13,7 +13,7 @@ extension SpaceMachine {
         }
         guard !sources.isEmpty else { return }
         let missing = newcomers.missing(in: receiver.waiting, held: held)
-        puller.topUp(urgent: missing, walk: forks.inquiry?.walk, receiver, &step)
+        puller.topUp(urgent: missing, receiver, &step)
         pullMissing(missing, from: sources, &step)
         for index in sources where peers[index].peerTips.digest != held.digest {
             pull(peers[index].claims.unfinished, of: index, from: sources, &step)
