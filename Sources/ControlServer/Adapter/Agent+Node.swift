@@ -253,13 +253,13 @@ extension Agent {
             return
                 "Its device was put back to an earlier moment while it ran. This ends by itself once this one is connected with "
                 + "\(name). If that is gone for good, save what this device holds (lanyard export) and pair it again with the one that "
-                + "holds more: revoke this one there, stop its agent, remove its data folder, and join. Once it is in step (lanyard wait "
+                + "holds more: revoke this one there, stop the agent here, remove its data folder, and join. Once it is in step (lanyard wait "
                 + "--connected --peers 1), bring back what only it held (lanyard import)."
         }
         return
             "Only \(name) could resolve this, and it may not connect any more. Devices differ in what it wrote last, and what builds "
             + "on the part that one of them lacks waits there. To end it, choose the device that shows the wrong one, look there for what "
-            + "counts no more (lanyard devices review \(author.shortID)), and save what it holds (lanyard export). Revoke it, stop its agent, "
+            + "counts no more (lanyard devices review \(author.shortID)), and save what it holds (lanyard export). Revoke it, stop the agent there, "
             + "remove its data folder, and pair it again. Once it is in step (lanyard wait --connected --peers 1), bring back what "
             + "only it held (lanyard import)."
     }

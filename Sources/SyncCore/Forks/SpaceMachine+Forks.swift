@@ -43,14 +43,13 @@ extension SpaceMachine {
 
     /// Records a fork: nothing of the replica is asked for any more.
     mutating func recordFork(_ replica: ReplicaID, seenFrom device: DeviceID, _ step: inout CoreStep) {
-        // The store may have answered after the device was revoked.
-        guard !cuts.isBarred(device), forks.recordForked(replica, by: device) else { return }
+        guard forks.recordForked(replica, by: device) else { return }
         if replica.device == settings.own { step.emit(.closeIncarnation(replica)) }
         step.emit(.report(.forked(replica, device)))
     }
 
-    /// Ends forks that were seen with devices alone that are revoked by now: with one that is paired anew, too, all is well. Where
-    /// another member holds the other history as well, that is found again.
+    /// Ends each fork whose other history was shown by revoked devices only: a person pairs a device again by that. If a member
+    /// holds the other history as well, the fork is found again.
     mutating func endForksOfBarred(_ step: inout CoreStep) {
         for replica in forks.forked(only: cuts.isBarred) {
             endFork(replica, &step)
