@@ -134,7 +134,7 @@ extension Agent {
         let core = AgentCore(
             configuration: settings, space: .home, membership: membership,
             tips: state.tips.map { ($0.replica, $0.tip) }, stateDigest: state.digest,
-            acknowledgements: state.acknowledgements,
+            acknowledgements: state.acknowledgements, ownReplica: state.ownReplica,
             firstHeld: state.firstHeld, floor: state.floor, hasStaging: (try? driver.store.hasStaging()) ?? false,
             cuts: state.cuts, isIncomplete: state.isIncomplete, settled: state.settled, gaveWay: state.gaveWay,
             awaited: state.awaited, hasTakenBack: state.hasTakenBack, blocked: state.blocked,

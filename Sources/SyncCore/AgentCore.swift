@@ -13,6 +13,7 @@ package struct AgentCore: Sendable {
     /// - Parameters:
     ///   - tips: the tips that the store holds.
     ///   - acknowledgements: the newest of each member, as stored.
+    ///   - ownReplica: the replica under which this device goes on writing; nil: under a new one.
     ///   - firstHeld: the counter of each replica from which on the store holds changes; absent if it holds all.
     ///   - floor: the join of the vectors at which the store forgot something or took state.
     ///   - hasStaging: true if the store has staged a part of a state.
@@ -24,9 +25,10 @@ package struct AgentCore: Sendable {
     package init(
         configuration: CoreConfiguration, space: SpaceID, membership: Membership,
         tips: [(replica: ReplicaID, tip: ReplicaTip)], stateDigest: Sum256,
-        acknowledgements: [SignedAcknowledgement] = [], firstHeld: VersionVector = VersionVector(),
-        floor: VersionVector = VersionVector(), hasStaging: Bool = false, cuts: CutTable = CutTable(),
-        isIncomplete: Bool = false, settled: [ReplicaID] = [], gaveWay: [ReplicaID: Set<ChainEnd>] = [:],
+        acknowledgements: [SignedAcknowledgement] = [], ownReplica: ReplicaID? = nil,
+        firstHeld: VersionVector = VersionVector(), floor: VersionVector = VersionVector(), hasStaging: Bool = false,
+        cuts: CutTable = CutTable(), isIncomplete: Bool = false, settled: [ReplicaID] = [],
+        gaveWay: [ReplicaID: Set<ChainEnd>] = [:],
         awaited: [KnownReplica] = [], hasTakenBack: Bool = false, blocked: [DeviceID] = [], at now: Tick
     ) {
         let history = StoredHistory(
@@ -38,6 +40,7 @@ package struct AgentCore: Sendable {
         home = SpaceMachine(
             settings: settings, space: space, membership: membership, history: history,
             hasStaging: hasStaging, at: now)
+        if let ownReplica { home.forks.recordWritten(ownReplica) }
         step = CoreStep(
             network: PeerNetwork(settings: settings, blocked: blocked), output: StepOutput(at: now))
         step.network.update(members: home.networkMembers, statements: home.recoveryStatements)

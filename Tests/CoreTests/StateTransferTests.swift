@@ -98,6 +98,52 @@ struct StateTransferTests {
         #expect(begun(relayed) == nil)
     }
 
+    /// They tell whether they continue ours: this machine may have been put back, and a state says nothing of that.
+    @Test func `what is our own is asked for as changes first, whatever is offered`() throws {
+        var own = Author(0)
+        var talk = Conversation()
+        talk.hear(.appended(StoreChange(segments: [own.write(2)], stateDigest: .zero, additions: [])))
+        let returned = own.write(3)
+        let id = talk.accept(1, features: Self.state)
+        talk.hear(.sealed(StoreChange(segments: [], stateDigest: .zero, additions: [])))
+        talk.hear(.received(id, returned.have, bytes: 100))
+        let want = try #require(wanted(talk, id))
+        talk.hear(.received(id, .stateOffer(Frame.StateOffer(space: .home)), bytes: 20))
+        #expect(begun(talk) == nil && want.from == 2)
+        talk.hear(.received(id, gone(want, firstHeld: returned.tip.next), bytes: 20))
+        #expect(begun(talk) != nil)
+    }
+
+    /// Changes that came say that it does, though they wait for what they build on. Otherwise what is here may not be a part of it.
+    @Test(arguments: [true, false])
+    func `a state in which our own history goes on is joined if it goes on from ours`(isShown: Bool) throws {
+        var (own, author) = (Author(0), Author(1))
+        var talk = Conversation()
+        talk.hear(.appended(StoreChange(segments: [own.write(2)], stateDigest: .zero, additions: [])))
+        let missing = author.write()
+        let returned = own.write(
+            3, holding: VersionVector([.init(replica: author.replica, next: missing.tip.next)]))
+        let id = talk.accept(1, features: Self.state)
+        talk.hear(.sealed(StoreChange(segments: [], stateDigest: .zero, additions: [])))
+        talk.hear(.received(id, returned.have, bytes: 100))
+        let want = try #require(wanted(talk, id))
+        let shown = Frame.changes(
+            Frame.Changes(
+                space: .home, replica: own.replica, wantID: want.id, segments: [Frame.SegmentPart(returned.segment)],
+                last: true))
+        talk.hear(.received(id, isShown ? shown : gone(want, firstHeld: returned.tip.next), bytes: 500))
+        if isShown { talk.hear(.received(id, .stateOffer(Frame.StateOffer(space: .home)), bytes: 20)) }
+        let taken = try #require(begun(talk))
+        talk.hear(.state(.begun(taken, since: VersionVector(), stagedEvents: VersionVector(), hasObjects: false)))
+        talk.hear(.state(.staged(taken, isComplete: true)))
+        let tip = StateTip(
+            replica: own.replica, tip: returned.tip, signature: returned.segment.signature, first: VersionVector(),
+            named: VersionVector())
+        talk.hear(.state(.reviewed(taken, facts: [], tips: [tip], trust: TrustTable())))
+        #expect(states(talk).contains(.join(taken)) == isShown)
+        #expect(talk.core.forkedReplicas == (isShown ? [] : [own.replica]))
+    }
+
     @Test func `frames of states without the feature end the session`() {
         for frame in [
             Frame.stateOffer(Frame.StateOffer(space: .home)), .stateItems(.init(id: 1, bytes: [1], last: false)),

@@ -19,6 +19,12 @@ struct ForkDetector: Sendable {
     /// The ends of histories of which the store has the rest, until what their authors had seen is held. Before that no peer
     /// is asked for them, since it may hold the one that gave way.
     private(set) var awaited: [KnownReplica]
+    /// Our own replicas under which this device has written since the start, or may go on to write.
+    private(set) var written: Set<ReplicaID> = []
+    /// Those of which another history was dropped by all, and ours could not be taken back for it.
+    private(set) var hidden: Set<ReplicaID> = []
+    /// The ends of the histories that come as state in place of what was taken back.
+    private(set) var coming: [KnownReplica] = []
     /// The vectors of this device's histories that each peer has claimed since the start.
     private(set) var shown: [DeviceID: VersionVector] = [:]
     /// The replicas of which a peer that is not their author was walked and had altered something, since the start.
@@ -63,6 +69,8 @@ struct ForkDetector: Sendable {
     /// Takes over what does not depend on the log from the detector before, after the store reverted a history.
     mutating func continueSessions(of old: ForkDetector) {
         (exchanges, shown, altered) = (old.exchanges, old.shown, old.altered)
+        (written, hidden, coming) = (old.written, old.hidden, old.coming)
+        (believed, unfitOwnSegments) = (old.believed, old.unfitOwnSegments)
     }
 
     // MARK: Forked replicas
@@ -78,7 +86,10 @@ struct ForkDetector: Sendable {
         return isNew
     }
 
-    mutating func endForked(_ replica: ReplicaID) { holders[replica] = nil }
+    mutating func endForked(_ replica: ReplicaID) {
+        holders[replica] = nil
+        hidden.remove(replica)
+    }
 
     /// The forked replicas that were seen with such devices alone, sorted.
     func forked(only isSuch: (DeviceID) -> Bool) -> [ReplicaID] {
@@ -92,6 +103,14 @@ struct ForkDetector: Sendable {
     }
 
     mutating func recordBelieved() { believed += 1 }
+
+    mutating func recordWritten(_ replica: ReplicaID) { written.insert(replica) }
+
+    mutating func recordHidden(_ replica: ReplicaID) { hidden.insert(replica) }
+
+    mutating func recordComing(_ replica: ReplicaID, _ tip: ReplicaTip) {
+        coming.append(KnownReplica(replica: replica, tip: tip))
+    }
 
     mutating func recordShown(_ entry: TipTable.Entry, by device: DeviceID) {
         shown[device, default: VersionVector()].advance(entry.replica, to: entry.tip.next)

@@ -28,6 +28,8 @@ struct ForkInquiry: Sendable {
     /// The end of ours when this peer, which is not the author, was suspected. The two histories are compared there, and nothing
     /// else of the peer's is kept. Nil: the peer's may be put in place of ours, or ours is settled.
     let place: ReplicaTip?
+    /// True if no peer has the other history as changes any more, so that it cannot be walked.
+    let isDropped: Bool
     var stage = Stage.beginning
     /// The place from which the peer's history is walked.
     private(set) var start: ChainEnd
@@ -42,13 +44,14 @@ struct ForkInquiry: Sendable {
 
     init(
         replica: ReplicaID, connection: ConnectionID, goal: ReplicaTip, depth: UInt64, place: ReplicaTip?,
-        space: SpaceID
+        isDropped: Bool = false, space: SpaceID
     ) {
         self.replica = replica
         self.connection = connection
         self.goal = goal
         self.depth = depth
         self.place = place
+        self.isDropped = isDropped
         tip = .empty(space: space, replica: replica)
         start = ChainEnd(end: 0, head: tip.head)
     }

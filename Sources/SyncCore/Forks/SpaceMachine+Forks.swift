@@ -326,9 +326,13 @@ extension SpaceMachine {
             forks.pauseLooking(until: step.now + settings.timing.storeRetry)
             return
         }
-        guard let head = found else { return giveUp(&step) }
+        guard let inquiry = forks.inquiry else { return }
+        guard let head = found else {
+            if inquiry.isDropped { reportHidden(inquiry, &step) }
+            return giveUp(&step)
+        }
         forks.beginWalk(at: ChainEnd(end: place, head: head))
-        askForHistory(&step)
+        if inquiry.isDropped { forks.advanceInquiry(to: .walked) } else { askForHistory(&step) }
     }
 
     private mutating func askForHistory(_ step: inout CoreStep) {
@@ -406,16 +410,17 @@ extension SpaceMachine {
         case .walked:
             guard let index = peerIndex(inquiry.connection), isStoreIdle else { return }
             // Ours went on meanwhile: not compared as far as that. Or a step of compaction took where the walk began.
-            guard held.next(of: inquiry.replica) <= inquiry.depth,
+            guard inquiry.isDropped || held.next(of: inquiry.replica) <= inquiry.depth,
                 firstHeld.next(of: inquiry.replica) <= inquiry.start.end
             else {
+                if inquiry.isDropped { reportHidden(inquiry, &step) }
                 forks.endInquiry()
                 return
             }
             forks.advanceInquiry(to: .takingBack)
             let other = OtherHistory(
                 replica: inquiry.replica, start: inquiry.start, ends: inquiry.ends, segments: inquiry.segments,
-                tip: inquiry.tip,
+                tip: inquiry.isDropped ? inquiry.goal : inquiry.tip,
                 elsewhere: peers[index].peerTips.entries.map { KnownReplica(replica: $0.replica, tip: $0.tip) },
                 kept: shown)
             step.emit(.takeBack(other))

@@ -93,9 +93,12 @@ extension SpaceMachine {
             let device = peers[index].device
             if claim.replica.device != settings.own {
                 step.emit(.report(.diverged(device)))
+            } else if forks.inquiry != nil {
+                forks.setQuestion(nil, on: peers[index].id)
+                return forks.contest(claim, on: peers[index].id)
             } else if forks.believed < Self.believedLimit {
                 forks.recordBelieved()
-                recordFork(claim.replica, seenFrom: device, &step)
+                takeBackUnconfirmed(claim.replica, for: claim.tip, index, &step)
             }
         }
         dropQuestion(index, &step)

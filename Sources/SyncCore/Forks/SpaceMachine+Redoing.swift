@@ -8,6 +8,7 @@ extension SpaceMachine {
     /// may be about what comes with that history.
     private var redoAt: Tick {
         forks.awaited.contains { isAwaited($0.replica) }
+            || forks.coming.contains { held.next(of: $0.replica) < $0.tip.next }
             ? forks.redoAt + settings.timing.redoAwaiting : forks.redoAt
     }
 

@@ -22,6 +22,9 @@ extension SpaceMachine {
             agree(index, inquiry.replica, inquiry.goal)
             _ = forks.endSuspicion(of: inquiry.replica, on: peers[index].id)
             recordAgreement(index, inquiry.replica, &step)
+        case .impossible where inquiry.isDropped:
+            giveUp(&step)
+            reportHidden(inquiry, &step)
         case .impossible where held.next(of: inquiry.replica) > inquiry.depth:
             // Ours went on meanwhile.
             forks.endInquiry()
@@ -33,6 +36,7 @@ extension SpaceMachine {
         case .done(let history):
             let device = peerIndex(inquiry.connection).map { peers[$0].device } ?? inquiry.replica.device
             begin(anew: history, &step)
+            if inquiry.isDropped { forks.recordComing(inquiry.replica, inquiry.goal) }
             step.emit(.report(.tookBack(inquiry.replica, device)))
         }
     }

@@ -5,11 +5,13 @@ extension SpaceMachine {
     mutating func handleAppended(_ change: StoreChange, _ step: inout CoreStep) {
         // With what is done again may have come what others wrote, and may come from them as well.
         receiver.drop(change.segments.map(\.segment.replica).filter { $0.device != settings.own })
+        recordWritten(change)
         handleDurable(change, &step)
     }
 
     mutating func handleSealed(_ change: StoreChange, _ step: inout CoreStep) {
         sealer.handleSealed()
+        recordWritten(change)
         if !change.segments.isEmpty { handleDurable(change, &step) }
     }
 

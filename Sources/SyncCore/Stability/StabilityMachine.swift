@@ -64,6 +64,12 @@ struct StabilityMachine: Sendable {
         return joined
     }
 
+    /// True if the member's newest acknowledgement covers more of the replica than up to there, or other histories than those here.
+    func isBeyond(_ counter: UInt64, _ device: DeviceID, of replica: ReplicaID) -> Bool {
+        guard let row = table[device] else { return false }
+        return row.check == .refuted || row.newest.acknowledgement.vector.next(of: replica) > counter
+    }
+
     // MARK: Planning
 
     /// Records that the members, or the devices they wait for, have changed.

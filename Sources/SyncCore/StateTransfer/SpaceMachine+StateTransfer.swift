@@ -103,7 +103,7 @@ extension SpaceMachine {
             return session.peerTipsAreComplete && !step.isSuspected(session.id)
                 && stateReceiver.mayAsk(session.id, at: step.now)
                 && log.isWriter(session.device) && agreesOnRoles(session) && holdsWhatIsAwaited(session)
-                && (isIncomplete || session.claims.lacking > 0)
+                && (isIncomplete || session.claims.lacking > 0) && !mayHideOurs(session)
         }
         // Those that dragged on are asked where no other one is there.
         let prompt = able.filter { !isStateLate(peers[$0].device, step) }
@@ -183,7 +183,11 @@ extension SpaceMachine {
         guard trust.isSigned(besides: cuts.trust, in: space, by: { known.signingKey(of: $0) }) else {
             return handleStateRefused(id, .badSignature, &step)
         }
-        recordReturned(tips.filter { $0.tip.next > held.next(of: $0.replica) }.map(\.replica), &step)
+        if let tip = tips.first(where: { hidesOurs($0) }) { return refuseHiding(tip, &step) }
+        let returned = tips.filter { $0.tip.next > held.next(of: $0.replica) }.map(\.replica)
+        // What is written from now on would be taken for a part of them.
+        for replica in returned where replica.device == settings.own { step.emit(.closeIncarnation(replica)) }
+        recordReturned(returned, &step)
         stateReceiver.recordReviewed()
     }
 

@@ -18,7 +18,8 @@ package struct OtherHistory: Sendable, Equatable {
     /// The ends of the other history after each of its changes from `start` on. They reach at least as far as the local
     /// history, or to the other history's own end.
     package let ends: [ChainEnd]
-    /// The other history's last consecutive segments, as many as there was room for. Every signature is checked.
+    /// The other history's last consecutive segments, as many as there was room for. Every signature is checked. None if no device
+    /// has it as changes any more: then it comes as state, and of the local history all behind `start` goes.
     package let segments: [Segment]
     /// The end of the other history.
     package let tip: ReplicaTip

@@ -55,7 +55,8 @@ extension World {
         var core = AgentCore(
             configuration: configuration, space: .home, membership: membership,
             tips: state.tips.map { ($0.replica, $0.tip) }, stateDigest: state.digest,
-            acknowledgements: state.acknowledgements, firstHeld: state.firstHeld, floor: state.floor,
+            acknowledgements: state.acknowledgements, ownReplica: state.ownReplica, firstHeld: state.firstHeld,
+            floor: state.floor,
             hasStaging: (try? store.hasStaging()) ?? false, cuts: state.cuts,
             isIncomplete: state.isIncomplete, settled: state.settled, gaveWay: state.gaveWay, awaited: state.awaited,
             hasTakenBack: state.hasTakenBack, at: Tick(nanoseconds: now))

@@ -66,16 +66,20 @@ struct TakingBack {
             if isCommon, common == next { kept = next }
         }
         guard next > common, other.tip.next > common else { return nil }
-        let walked = other.ends.last?.end ?? other.start.end
-        guard walked >= min(next, other.tip.next) else { throw .notApplicable(other.replica, at: walked) }
-        let rest = other.segments.filter { $0.end > kept }
-        guard let first = rest.first,
-            first.start <= common,
-            let joined = first.start <= kept ? first.suffix(from: kept) : parted?.joined(with: first)
-        else {
-            throw .notApplicable(other.replica, at: kept)
+        if other.segments.isEmpty {
+            instead = []
+        } else {
+            let walked = other.ends.last?.end ?? other.start.end
+            guard walked >= min(next, other.tip.next) else { throw .notApplicable(other.replica, at: walked) }
+            let rest = other.segments.filter { $0.end > kept }
+            guard let first = rest.first,
+                first.start <= common,
+                let joined = first.start <= kept ? first.suffix(from: kept) : parted?.joined(with: first)
+            else {
+                throw .notApplicable(other.replica, at: kept)
+            }
+            instead = [joined] + rest.dropFirst()
         }
-        instead = [joined] + rest.dropFirst()
         self.other = other
         self.device = device
         space = state.space

@@ -28,18 +28,6 @@ import Testing
         return mesh
     }
 
-    private func say(_ mesh: inout Mesh, _ node: Int, _ body: String) throws {
-        let payload = Array("\"\(body)\"".utf8)
-        try mesh.append(node, .operations([.appendEvent(.init(stream: "log", type: nil, payload: payload))]))
-    }
-
-    /// The bodies of all events, sorted.
-    private func said(_ mesh: Mesh, _ node: Int) throws -> [String] {
-        try mesh.nodes[node].store.events(
-            EventQuery(space: .home, stream: "log", order: .arrival(after: 0), limit: 10_000, byteBudget: .max)
-        ).map { String(decoding: $0.payload.dropFirst().dropLast(), as: UTF8.self) }.sorted()
-    }
-
     private func expectSettled(_ mesh: Mesh, sourceLocation: SourceLocation = #_sourceLocation) throws {
         #expect(try mesh.digests().count == 1, sourceLocation: sourceLocation)
         for node in mesh.nodes {
@@ -51,19 +39,19 @@ import Testing
     @Test(arguments: [(1, 1), (1, 3), (3, 1), (0, 2), (2, 0)])
     func `both branches are there afterwards, each event once`(lost: Int, since: Int) throws {
         var mesh = try connected(2)
-        try say(&mesh, 0, "common")
+        try mesh.say(0, "common")
         let image = try mesh.image(of: 0)
-        for number in 0..<lost { try say(&mesh, 0, "lost \(number)") }
+        for number in 0..<lost { try mesh.say(0, "lost \(number)") }
         try mesh.put(0, Mesh.key("first"), "by the one that was put back")
         mesh.pass(seconds: 2)
         try mesh.putBack(0, image)
-        for number in 0..<since { try say(&mesh, 0, "since \(number)") }
+        for number in 0..<since { try mesh.say(0, "since \(number)") }
         try mesh.put(0, Mesh.key("second"), "by the one that went on")
         try meet(&mesh)
         try expectSettled(mesh)
         let all = ["common"] + (0..<lost).map { "lost \($0)" } + (0..<since).map { "since \($0)" }
         for node in 0..<2 {
-            #expect(try said(mesh, node) == all.sorted())
+            #expect(try mesh.said(node) == all.sorted())
             #expect(try mesh.titles(node, Mesh.key("first")) == ["by the one that was put back"])
             #expect(try mesh.titles(node, Mesh.key("second")) == ["by the one that went on"])
         }
@@ -89,7 +77,7 @@ import Testing
         var mesh = try connected(3)
         let image = try mesh.image(of: 0)
         mesh.disconnect(2)
-        try say(&mesh, 0, "lost")
+        try mesh.say(0, "lost")
         mesh.pass(seconds: 2)
         mesh.disconnect(1)
         try mesh.putBack(0, image)
@@ -99,18 +87,18 @@ import Testing
 
     @Test func `who holds the branch that gave way follows the author, and does again what it built on it`() throws {
         var mesh = try putBackBeforeTwo()
-        try say(&mesh, 0, "since")
+        try mesh.say(0, "since")
         try mesh.put(0, Mesh.key("since"), "since")
         mesh.pass(seconds: 2)
         mesh.disconnect(2)
-        try say(&mesh, 2, "built on it")
-        #expect(try said(mesh, 2) == ["built on it", "since"])
+        try mesh.say(2, "built on it")
+        #expect(try mesh.said(2) == ["built on it", "since"])
         mesh.connect(0, 1)
         mesh.pass(seconds: 30)
         try meet(&mesh)
         try expectSettled(mesh)
         for node in 0..<3 {
-            #expect(try said(mesh, node) == ["built on it", "lost", "since"])
+            #expect(try mesh.said(node) == ["built on it", "lost", "since"])
             #expect(try mesh.titles(node, Mesh.key("since")) == ["since"])
         }
     }
@@ -123,7 +111,7 @@ import Testing
         try mesh.count(0, "before")
         mesh.pass(seconds: 2)
         let image = try mesh.image(of: 0)
-        for number in 0..<40 { try say(&mesh, 0, "lost \(number)") }
+        for number in 0..<40 { try mesh.say(0, "lost \(number)") }
         mesh.pass(seconds: 2)
         try mesh.putBack(0, image)
         try mesh.pair(0, 2)
@@ -131,7 +119,7 @@ import Testing
         if !isHeard { mesh.disconnect(2) }
         try mesh.put(2, "by the guest")
         try mesh.count(2, "once")
-        try say(&mesh, 2, "by the guest")
+        try mesh.say(2, "by the guest")
         mesh.pass(seconds: 2)
         mesh.disconnect(0)
         // Nobody has let it in again yet.
@@ -143,7 +131,7 @@ import Testing
         for node in 0..<3 {
             #expect(try mesh.titles(node) == ["by the guest"])
             #expect(try mesh.counts(node) == ["before": 1, "once": 1])
-            #expect(try said(mesh, node).filter { $0 == "by the guest" }.count == 1)
+            #expect(try mesh.said(node).filter { $0 == "by the guest" }.count == 1)
         }
     }
 
@@ -155,7 +143,7 @@ import Testing
         mesh.pass(seconds: 2)
         let image = try mesh.image(of: 0)
         mesh.disconnect(2)
-        for number in 0..<40 { try say(&mesh, 0, "lost \(number)") }
+        for number in 0..<40 { try mesh.say(0, "lost \(number)") }
         mesh.pass(seconds: 2)
         try mesh.putBack(0, image, faults)
         mesh.connect(0, 2)
@@ -163,14 +151,14 @@ import Testing
         mesh.connect(2, 3)
         mesh.pass(seconds: 2)
         try mesh.put(3, "by the guest")
-        try say(&mesh, 3, "by the guest")
+        try mesh.say(3, "by the guest")
         mesh.pass(seconds: 2)
-        try say(&mesh, 2, "behind the guest")
+        try mesh.say(2, "behind the guest")
         try mesh.put(2, Mesh.key("behind"), "behind the guest")
         mesh.pass(seconds: 2)
         mesh.disconnect(0)
         mesh.connect(0, 1)
-        if writesMeanwhile { try say(&mesh, 0, "meanwhile") }
+        if writesMeanwhile { try mesh.say(0, "meanwhile") }
         mesh.pass(seconds: 30)
         try meet(&mesh)
         return mesh
@@ -183,7 +171,7 @@ import Testing
         var bodies = (0..<40).map { "lost \($0)" } + ["by the guest", "behind the guest"]
         if writesMeanwhile { bodies.append("meanwhile") }
         for node in 0..<4 {
-            #expect(try said(mesh, node) == bodies.sorted())
+            #expect(try mesh.said(node) == bodies.sorted())
             #expect(try mesh.titles(node) == ["by the guest"])
             #expect(try mesh.titles(node, Mesh.key("behind")) == ["behind the guest"])
         }
@@ -194,13 +182,13 @@ import Testing
     /// reported.
     @Test func `nothing is taken back that would cost another device its work`() throws {
         var mesh = try putBackBeforeTwo()
-        for number in 1...3 { try say(&mesh, 0, "since \(number)") }
+        for number in 1...3 { try mesh.say(0, "since \(number)") }
         mesh.pass(seconds: 2)
-        try say(&mesh, 2, "built on it")
+        try mesh.say(2, "built on it")
         mesh.pass(seconds: 2)
         mesh.connect(0, 1)
         mesh.pass(seconds: 30)
-        #expect(try said(mesh, 0) == ["built on it", "since 1", "since 2", "since 3"])
+        #expect(try mesh.said(0) == ["built on it", "since 1", "since 2", "since 3"])
         #expect(!mesh.nodes[0].core.forkedReplicas.isEmpty)
     }
 
@@ -210,24 +198,24 @@ import Testing
         var mesh = try connected(3)
         let image = try mesh.image(of: 0)
         mesh.disconnect(1)
-        try say(&mesh, 0, "first")
+        try mesh.say(0, "first")
         mesh.pass(seconds: 2)
         mesh.disconnect(2)
         try mesh.putBack(0, image)
         mesh.connect(0, 1)
-        try say(&mesh, 0, "second")
+        try mesh.say(0, "second")
         mesh.pass(seconds: 2)
         mesh.disconnect(1)
         try mesh.putBack(0, image)
-        try say(&mesh, 0, "third")
+        try mesh.say(0, "third")
         try meet(&mesh, [0, 1])
-        for node in 0..<2 { #expect(try said(mesh, node) == ["second", "third"]) }
+        for node in 0..<2 { #expect(try mesh.said(node) == ["second", "third"]) }
         try meet(&mesh, [0, 2])
-        #expect(try said(mesh, 2).contains("first"))
+        #expect(try mesh.said(2).contains("first"))
         #expect(!mesh.nodes[0].core.forkedReplicas.isEmpty && !mesh.nodes[2].core.forkedReplicas.isEmpty)
-        try say(&mesh, 0, "afterwards")
+        try mesh.say(0, "afterwards")
         try meet(&mesh)
-        for node in 0..<2 { #expect(try said(mesh, node).contains("afterwards")) }
+        for node in 0..<2 { #expect(try mesh.said(node).contains("afterwards")) }
     }
 
     /// Of three, 0 wrote one history that 1 alone heard and another that 2 alone heard, and is away when these meet.
@@ -244,8 +232,8 @@ import Testing
             mesh.connect(0, node)
             if events[node - 1] == 0 { try mesh.put(0, "said to \(node)") }
             for number in 0..<events[node - 1] {
-                try say(&mesh, 0, "\(number) said to \(node)")
-                if isAnswered { try say(&mesh, node, "answer \(number)") }
+                try mesh.say(0, "\(number) said to \(node)")
+                if isAnswered { try mesh.say(node, "answer \(number)") }
                 mesh.pass(seconds: 1)
             }
             mesh.pass(seconds: 2)
@@ -301,14 +289,14 @@ import Testing
         for node in 0..<3 {
             #expect(mesh.isBarred(3, by: node))
             try mesh.put(node, Mesh.key("by \(node)"), "milk")
-            try say(&mesh, node, "by \(node)")
+            try mesh.say(node, "by \(node)")
         }
         mesh.pass(seconds: 30)
         let history = try #require(mesh.nodes[2].core.forkedReplicas.first)
         for node in 0..<3 {
             let forked = mesh.nodes[node].core.forkedReplicas
             #expect(node == 0 && forked.isEmpty || forked == [history], "node \(node)")
-            #expect(try said(mesh, node) == ["by 0", "by 1", "by 2"])
+            #expect(try mesh.said(node) == ["by 0", "by 1", "by 2"])
             for other in 0..<3 { #expect(try mesh.titles(node, Mesh.key("by \(other)")) == ["milk"]) }
             // Beyond the end that the founder named, neither counts.
             let twice = isHeard ? ["said to \(max(node, 1))"] : []
@@ -399,7 +387,7 @@ import Testing
             let node = Int.random(in: 0..<count, using: &random)
             switch Int.random(in: 0..<(isCompacting ? 22 : 20), using: &random) {
             case 0...7:
-                try say(&mesh, node, "\(seed) \(number)")
+                try mesh.say(node, "\(seed) \(number)")
                 written.insert("\(seed) \(number)")
             case 8, 9:
                 if try mesh.count(node, "\(number)") { counted.insert("\(number)") }
@@ -419,7 +407,7 @@ import Testing
                 putBacks += 1
                 // Whoever builds on the other branch has seen no more of it than there is of this one.
                 if hasGuest {
-                    for more in 0..<60 { try say(&mesh, 0, "\(seed) \(number) \(more)") }
+                    for more in 0..<60 { try mesh.say(0, "\(seed) \(number) \(more)") }
                     try meet(&mesh, Array(0..<count))
                 }
                 for left in 1..<count {
@@ -429,10 +417,10 @@ import Testing
                 }
                 mesh.pass(seconds: 10)
                 // What nobody else has heard of by then is lost with the machine's memory: nobody can bring it back.
-                let others = try Set((1..<count).flatMap { try said(mesh, $0) })
+                let others = try Set((1..<count).flatMap { try mesh.said($0) })
                 let theirs = try Set((1..<count).flatMap { try mesh.counts($0).keys })
                 try mesh.putBack(0, image, faults)
-                written.formIntersection(others.union(try said(mesh, 0)))
+                written.formIntersection(others.union(try mesh.said(0)))
                 counted.formIntersection(theirs.union(try mesh.counts(0).keys))
                 if isCompacting { try mesh.compact(0, upTo: common) }
                 if hasGuest {
@@ -451,7 +439,7 @@ import Testing
         let digests = try mesh.nodes[..<count].map { try $0.store.state().digest }
         if Set(digests).count > 1 { trouble.append("digests differ") }
         for node in 0..<count {
-            let said = try said(mesh, node)
+            let said = try mesh.said(node)
             trouble += written.subtracting(said).map { "\(node) lacks \($0)" }
             let counts = try mesh.counts(node)
             trouble += counted.filter { counts[$0] == nil }.map { "\(node) has not counted \($0)" }

@@ -46,6 +46,19 @@ extension Mesh {
         try append(node, .planned([.delete(key, ifVersion: nil)]))
     }
 
+    /// Appends an event.
+    mutating func say(_ node: Int, _ body: String) throws {
+        let payload = Array("\"\(body)\"".utf8)
+        try append(node, .operations([.appendEvent(.init(stream: "log", type: nil, payload: payload))]))
+    }
+
+    /// The bodies of all events, sorted.
+    func said(_ node: Int) throws -> [String] {
+        try nodes[node].store.events(
+            EventQuery(space: .home, stream: "log", order: .arrival(after: 0), limit: 10_000, byteBudget: .max)
+        ).map { String(decoding: $0.payload.dropFirst().dropLast(), as: UTF8.self) }.sorted()
+    }
+
     mutating func setPolicy(_ node: Int, _ policy: String) throws {
         let wish = JSONValue.object([
             JSONValue.Member(key: "deletePolicy", value: .string(ExactString(policy)))

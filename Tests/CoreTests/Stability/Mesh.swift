@@ -109,7 +109,8 @@ struct Mesh {
         return AgentCore(
             configuration: configuration, space: .home, membership: membership,
             tips: state.tips.map { ($0.replica, $0.tip) }, stateDigest: state.digest,
-            acknowledgements: state.acknowledgements, firstHeld: state.firstHeld, cuts: state.cuts,
+            acknowledgements: state.acknowledgements, ownReplica: state.ownReplica, firstHeld: state.firstHeld,
+            cuts: state.cuts,
             settled: state.settled, gaveWay: state.gaveWay,
             awaited: state.awaited, hasTakenBack: state.hasTakenBack, at: now)
     }
