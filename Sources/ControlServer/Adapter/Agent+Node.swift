@@ -245,8 +245,10 @@ extension Agent {
     private func forkHint(_ author: DeviceID, _ now: AgentSnapshot) -> String {
         if author == device {
             return
-                "This device was put back to an earlier moment while it ran. Connect it with one that keeps all changes; until "
-                + "then it goes on under a new history, and what it wrote in between stays here."
+                "This device was put back to an earlier moment while it ran, and what it wrote since stays here. This ends by itself once it "
+                + "is connected with one that keeps all changes (keep-history forever). If none does, save what it holds (lanyard export) and "
+                + "pair it again: revoke it on another one, stop the agent here, remove its data folder, and join. Once it is in step (lanyard "
+                + "wait --connected --peers 1), bring back what only it held (lanyard import)."
         }
         let name = now.name(of: author)
         guard now.cuts.isBarred(author) else {
