@@ -26,8 +26,10 @@ import Testing
     ///   - isAcknowledged: the others had acknowledged what is in the image.
     ///   - isWhole: node 0 had dropped nothing itself.
     ///   - with: nodes that are put back with it.
+    ///   - keeping: nodes that drop nothing.
     private func putBack(
-        _ mesh: inout Mesh, isAcknowledged: Bool = true, isWhole: Bool = true, with others: [Int] = []
+        _ mesh: inout Mesh, isAcknowledged: Bool = true, isWhole: Bool = true, with others: [Int] = [],
+        keeping: [Int] = []
     ) throws {
         if !isWhole { try mesh.compact(0, upTo: mesh.common()) }
         try mesh.say(0, "before")
@@ -39,7 +41,7 @@ import Testing
         try mesh.put(0, Mesh.key("lost"), "lost")
         mesh.pass(seconds: 40)
         let common = try mesh.common()
-        for node in 1..<3 { try mesh.compact(node, upTo: common) }
+        for node in 1..<3 where !keeping.contains(node) { try mesh.compact(node, upTo: common) }
         for (node, image) in images { try mesh.putBack(node, image) }
         mesh.pass(seconds: 5)
     }
@@ -138,5 +140,25 @@ import Testing
         meet(&mesh)
         #expect(mesh.nodes[0].core.forkedReplicas.count == 1)
         #expect(try mesh.said(0) == ["before", "since"])
+    }
+
+    /// As `status` says.
+    @Test func `the report ends once a device is connected that has dropped nothing`() throws {
+        let exchange = Exchange()
+        var mesh = try mesh(exchange)
+        exchange.isOn = false
+        try putBack(&mesh, keeping: [2])
+        try mesh.say(0, "since")
+        mesh.connect(0, 1)
+        mesh.pass(seconds: 30)
+        exchange.isOn = true
+        mesh.disconnect(0)
+        try mesh.putBack(0, mesh.image(of: 0))
+        mesh.connect(0, 1)
+        mesh.pass(seconds: 30)
+        #expect(mesh.nodes[0].core.forkedReplicas.count == 1)
+        meet(&mesh)
+        try expectSettled(mesh)
+        for node in 0..<3 { #expect(try mesh.said(node) == Self.kept + ["since"]) }
     }
 }
