@@ -87,8 +87,8 @@ import Testing
         let port = try await server.listen().port
         let socket = try #require((3..<8192).first { listeningPort($0) == port })
         let copy = dup(socket)
+        try #require(copy >= 0)
         defer { close(copy) }
-        #expect(copy > socket)
         #expect(try await move(server, to: nil, port).port == port)
         try await connect(client, to: server, at: HostPort(host: "::1", port: port)!)
     }
