@@ -25,6 +25,14 @@ package struct Tick: Hashable, Sendable, Comparable {
     }
 }
 
+extension Tick? {
+    /// Takes the earlier of the two; nil is never.
+    mutating func bringForward(to other: Tick?) {
+        guard let other else { return }
+        self = self.map { Swift.min($0, other) } ?? other
+    }
+}
+
 /// SplitMix64 (Steele, Lea, Flood 2014): the core's only source of chance, seeded by its configuration.
 package struct SplitMix64: RandomNumberGenerator, Hashable, Sendable {
     private var state: UInt64

@@ -18,6 +18,8 @@ struct ContestedClaims: Sendable {
     private var order = SortedReplicas()
     private var claims: [ReplicaID: ContestedClaim] = [:]
 
+    var isEmpty: Bool { claims.isEmpty }
+
     /// The newest claim of a replica counts; an offence stays one.
     mutating func insert(_ claim: ContestedClaim) {
         guard claims[claim.replica]?.isOffence != true else { return }

@@ -15,7 +15,9 @@ extension SpaceMachine {
     }
 
     mutating func planProofs(_ step: inout CoreStep) {
-        for id in upPeers.map({ peers[$0].id }) {
+        // Mostly none: this runs in every step.
+        let asked = peers.compactMap { $0.isUp && forks[$0.id].isInQuestion ? $0.id : nil }
+        for id in asked {
             if let index = peerIndex(id), let question = forks[peers[index].id].question, step.now >= question.deadline
             {
                 send(index, .credit(Frame.Credit(wantID: question.wantID, bytes: 0, cancel: true)), &step)

@@ -54,16 +54,29 @@ extension SpaceMachine {
         presence.passDeadline(at: step.now)
     }
 
+    /// Asked for behind every step, so nothing is allocated.
     func nextDeadline(_ step: CoreStep) -> Tick? {
-        let up = upPeers.map { peers[$0].id }
-        let questions = up.compactMap { forks[$0].question?.deadline }
-        return [
-            up.compactMap { announcer.dueAt($0) }.min(), questions.min(),
-            puller.deadline(at: step.now), receiver.storeRetryAt, sealer.retryAt,
-            stability.deadline(isTakingBack: forks.isTakingBack, step), collectionDeadline, compactionDeadline,
-            stateSender.nextDeadline(after: step.now), stateDeadlines(step).min(), retirementDeadline,
-            eventRetentionDeadline, redoDeadline, forks.lookAt, newcomers.lookAt,
-            returning.deadline(at: step.now), presence.deadline,
-        ].compactMap(\.self).min()
+        var next: Tick?
+        for peer in peers where peer.isUp {
+            next.bringForward(to: announcer.dueAt(peer.id))
+            next.bringForward(to: forks[peer.id].question?.deadline)
+            next.bringForward(to: stateReceiver.pausedUntil(peer.id, at: step.now))
+        }
+        next.bringForward(to: puller.deadline(at: step.now))
+        next.bringForward(to: receiver.storeRetryAt)
+        next.bringForward(to: sealer.retryAt)
+        next.bringForward(to: stability.deadline(isTakingBack: forks.isTakingBack, step))
+        next.bringForward(to: collectionDeadline)
+        next.bringForward(to: compactionDeadline)
+        next.bringForward(to: stateSender.nextDeadline(after: step.now))
+        next.bringForward(to: stateReceiver.deadline)
+        next.bringForward(to: retirementDeadline)
+        next.bringForward(to: eventRetentionDeadline)
+        next.bringForward(to: redoDeadline)
+        next.bringForward(to: forks.lookAt)
+        next.bringForward(to: newcomers.lookAt)
+        next.bringForward(to: returning.deadline(at: step.now))
+        next.bringForward(to: presence.deadline)
+        return next
     }
 }

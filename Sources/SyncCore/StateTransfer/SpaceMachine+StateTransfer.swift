@@ -227,12 +227,6 @@ extension SpaceMachine {
         refuse(index, .badState, detail: error.code, &step)
     }
 
-    // MARK: Deadlines
-
-    func stateDeadlines(_ step: CoreStep) -> [Tick] {
-        stateReceiver.deadlines + upPeers.compactMap { stateReceiver.pausedUntil(peers[$0].id, at: step.now) }
-    }
-
     /// A peer's state is noted under its own name.
     private func isStateLate(_ device: DeviceID, _ step: CoreStep) -> Bool {
         puller.isLate(Supply(peer: device, author: device), at: step.now)

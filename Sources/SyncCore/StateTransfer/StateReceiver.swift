@@ -328,13 +328,11 @@ struct StateReceiver: Sendable {
     /// Begins to measure the pace anew.
     mutating func restartPace(at now: Tick) { intake?.pace = (now, 0) }
 
-    var deadlines: [Tick] {
-        var deadlines: [Tick] = []
+    var deadline: Tick? {
+        var next = retryAt
         if let intake, intake.isWaitingForPeer {
-            let span = settings.timing.stateProgress
-            deadlines.append(min(intake.progressAt + span, intake.pace.since + span))
+            next.bringForward(to: min(intake.progressAt, intake.pace.since) + settings.timing.stateProgress)
         }
-        if let retryAt { deadlines.append(retryAt) }
-        return deadlines
+        return next
     }
 }
