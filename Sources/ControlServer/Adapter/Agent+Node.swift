@@ -162,9 +162,10 @@ extension Agent {
                         "What another device wrote counts no more, and could not all be undone here: it came without its "
                         + "single changes. So some of it still shows, and no device takes a state from this one.",
                     hint:
-                        "It is put right by the first device that could undo it. Connect one that has been here for "
-                        + "longer: lanyard devices. If all say this: lanyard export on the one that shows what you want, begin "
-                        + "anew on the others (remove the data folder, pair again), and lanyard import there"))
+                        "It is put right by the first device that could undo it. Connect one that has been here for longer: "
+                        + "lanyard devices. If all say this, none can, and a new space is the way out: save what each device "
+                        + "shows (lanyard export FILE), stop all agents and remove their data folders, begin on the one that "
+                        + "shows what you want (lanyard import FILE), pair the others with it and import theirs there"))
         }
         let waited = now.members.filter { member in
             let holding = now.cuts.cuts(holdingAway: member.device)

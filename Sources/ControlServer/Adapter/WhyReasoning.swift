@@ -250,6 +250,14 @@ struct WhyReasoning {
                 since: since)
         }
         if storeRefusal == nil, let behind = peer.weLack, behind > 0 {
+            if peer.refusesState, !isForked, Int(changesPerSecond) == 0 {
+                return Fault(
+                    link: .vector,
+                    detail:
+                        "\(behind) operations behind \(label), which no connected device has all as single changes; asked for "
+                        + "its state, it gave none",
+                    hint: "It is asked again every few seconds. If it stays so, see there: `lanyard status`.")
+            }
             return Fault(
                 link: .vector,
                 detail: "catching up with \(label): \(behind) operations behind, \(Int(changesPerSecond)) a second",

@@ -117,7 +117,7 @@ extension SpaceMachine {
     }
 
     /// True if the peer has something that we lack and does not hold it as changes, and no other connected peer does.
-    private func isStateNeeded(from index: Int) -> Bool {
+    func isStateNeeded(from index: Int) -> Bool {
         stateReceiver.firstHeld(by: peers[index].id).entries.contains { entry in
             let from = frontier(of: entry.replica).next
             guard from < entry.next, peers[index].peerTips.next(of: entry.replica) > from else { return false }

@@ -13,6 +13,8 @@ struct StateReceiver: Sendable {
         var firstHeld = VersionVector()
         /// The time before which the peer is not asked for state.
         var pausedUntil: Tick?
+        /// The peer's last answer to a request ended before it began.
+        var isRefusing = false
     }
 
     /// The result of items that a peer sent.
@@ -129,6 +131,9 @@ struct StateReceiver: Sendable {
         exchanges[id].pausedUntil.flatMap { $0 > now ? $0 : nil }
     }
 
+    /// True if the peer, asked for state last, gave none.
+    func isRefused(by id: ConnectionID) -> Bool { exchanges[id].isRefusing }
+
     // MARK: The stream
 
     /// - Returns: true if an intake may begin: none is under way, and the store did not fail lately.
@@ -181,6 +186,7 @@ struct StateReceiver: Sendable {
         intake.progressAt = step.now
         intake.pace.bytes += items.bytes.count
         intake.isOver = items.last
+        exchanges[id].isRefusing = items.last && intake.vector == nil
         step.counters.stateBytesReceived += items.bytes.count
         var refusal: StateDeltaError?
         do throws(StateDeltaError) {

@@ -23,6 +23,8 @@ package struct PeerView: Sendable, Equatable {
     /// The operations that the peer holds and we lack, and the other way round; nil while unknown.
     package var weLack: UInt64?
     package var theyLack: UInt64?
+    /// True if we lack what no connected peer has as changes any more, and this one, asked for its state last, gave none.
+    package var refusesState = false
     /// The growth of what the peer holds.
     package var operationsPerSecond: UInt64
     package var agentVersion: String
@@ -130,10 +132,12 @@ extension SpaceMachine {
     /// Returns the view with what each side holds of this space.
     fileprivate func complete(_ view: PeerView, at now: Tick) -> PeerView {
         var view = view
-        let peer = view.connection.flatMap { peerIndex($0) }.map { peers[$0] }
-        if let peer, peer.peerTipsAreComplete {
+        let index = view.connection.flatMap { peerIndex($0) }
+        let peer = index.map { peers[$0] }
+        if let index, let peer, peer.peerTipsAreComplete {
             view.weLack = peer.claims.lacking
             view.theyLack = held.operations(beyond: peer.peerTips)
+            view.refusesState = stateReceiver.isRefused(by: peer.id) && isStateNeeded(from: index)
         }
         view.wholeHaves = peer?.wholeHaves ?? 0
         view.operationsPerSecond = peer?.progress.perSecond(at: now) ?? 0

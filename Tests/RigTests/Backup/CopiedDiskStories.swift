@@ -146,14 +146,14 @@ extension RigSuites {
                 try node.emit(20, to: "before")
                 try node.lanyard("put", "note/both", #"{"title":"before"}"#)
                 try rig.waitUntilAgree([1, 2, 3], within: .seconds(10))
-                if dropped != .nothing { try dropHistory(rig) }
+                if dropped != .nothing { try rig.dropHistory(on: [1, 2, 3]) }
                 let old = try keepMachine(node)
                 defer { try? FileManager.default.removeItem(atPath: old) }
                 try node.emit(7, to: "given up")
                 try node.lanyard("put", "note/both", #"{"title":"given up"}"#)
                 try node.lanyard("put", "note/given-up", #"{"title":"of the first"}"#)
                 try rig.waitUntilAgree([1, 2, 3], within: .seconds(10))
-                if dropped == .allSince { try dropHistory(rig) }
+                if dropped == .allSince { try rig.dropHistory(on: [1, 2, 3]) }
 
                 try putBackMachine(old, to: node)
                 try rig("isolate", "2")
@@ -238,7 +238,7 @@ extension RigSuites {
                 try three.lanyard("export", saved)
                 try one.lanyard("devices", "revoke", "node3", "--yes")
                 try rig("stop", "3")
-                try run("rm -rf '\(try data(three))'")
+                try three.removeData()
                 try rig("start", "3")
                 try three.join(through: one)
                 try three.lanyard("wait", "--connected", "--peers", "1")
@@ -253,29 +253,6 @@ extension RigSuites {
                     #expect(try !warns(node, "forked"))
                 }
             }
-        }
-
-        /// What all have is dropped from the logs of all.
-        private func dropHistory(_ rig: Rig) throws {
-            func restart(_ options: String...) throws {
-                for number in ["1", "2", "3"] {
-                    try rig("stop", number)
-                    try rig(["start", number, "--"] + options)
-                }
-            }
-            func dropped(_ number: Int) throws -> Int {
-                try rig.node(number).status().spaces.reduce(0) { $0 + Int($1.droppedChanges) }
-            }
-            let before = try (1...3).map(dropped)
-            try restart("--keep-history", "0s")
-            try eventually(within: .seconds(180), "what all have is dropped everywhere") {
-                try (1...3).allSatisfy { number in
-                    try rig.node(number).lanyard("compact")
-                    return try dropped(number) > before[number - 1]
-                }
-            }
-            try restart()
-            try rig.waitUntilAgree([1, 2, 3], within: .seconds(30))
         }
 
         /// It starts with less than it had, gets all of it back, and goes on.
@@ -311,20 +288,17 @@ extension RigSuites {
 
         // MARK: Directories
 
-        private func data(_ node: Node) throws -> String {
-            try node.output("echo \"$LANYARD_DATA_DIR\"").trimmingCharacters(in: .whitespacesAndNewlines)
-        }
-
         /// As somebody copies a disk while its machine runs: of one moment.
         private func copyData(of node: Node, to other: Node) throws {
             try node.rig("pause", "\(node.number)")
-            try run("rm -rf '\(try data(other))' && cp -a '\(try data(node))' '\(try data(other))'")
+            try run(
+                "rm -rf '\(try other.dataFolder())' && cp -a '\(try node.dataFolder())' '\(try other.dataFolder())'")
             try node.rig("resume", "\(node.number)")
         }
 
         private func keepData(of node: Node) throws -> String {
             let place = FileManager.default.temporaryDirectory.appending(path: "lanyard-\(UUID().uuidString)").path
-            try run("cp -a '\(try data(node))' '\(place)'")
+            try run("cp -a '\(try node.dataFolder())' '\(place)'")
             return place
         }
 
@@ -345,7 +319,7 @@ extension RigSuites {
         }
 
         private func putBack(_ place: String, to node: Node) throws {
-            try run("rm -rf '\(try data(node))' && cp -a '\(place)' '\(try data(node))'")
+            try run("rm -rf '\(try node.dataFolder())' && cp -a '\(place)' '\(try node.dataFolder())'")
         }
 
         private func run(_ command: String) throws {
