@@ -33,13 +33,18 @@ PACKAGE_CHECK_PACKAGES=(autopkgtest lintian mandoc mmdebstrap piuparts)
 # What `deploy/test` needs beside these: a browser that is driven, letters for it to show, and promtool.
 TEST_PACKAGES=(chromium chromium-driver fonts-dejavu-core prometheus "${PACKAGING_PACKAGES[@]}" "${PACKAGE_CHECK_PACKAGES[@]}")
 
-# until_true SECONDS COMMAND…: polls every 5 ms; false when the time is over.
+# until_true SECONDS COMMAND…: polls, after 5 ms and then after ever longer pauses, a twentieth of the wait and 0.1 s at most; false
+# when the time is over.
 until_true() {
-    local end=$((${EPOCHREALTIME/./} + $1 * 1000000))
+    local begun=${EPOCHREALTIME/./} limit=$(($1 * 1000000)) elapsed pause
     shift
     until "$@"; do
-        ((${EPOCHREALTIME/./} < end)) || return 1
-        sleep 0.005
+        elapsed=$((${EPOCHREALTIME/./} - begun))
+        ((elapsed < limit)) || return 1
+        pause=$((elapsed / 20))
+        pause=$((pause < 5000 ? 5000 : pause > 100000 ? 100000 : pause))
+        printf -v pause '0.%06d' "$pause"
+        sleep "$pause"
     done
 }
 

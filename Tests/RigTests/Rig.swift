@@ -85,12 +85,16 @@ func eventually(
 }
 
 /// Polls until the condition holds; false when no look that began within the bound found it so.
+///
+/// A look starts commands and so takes what others have to run in. The longer the wait, the longer the pauses: a fortieth of it, so
+/// that what is measured is right within that.
 func holds(within bound: Duration, _ condition: () throws -> Bool) throws -> Bool {
     let begun = ContinuousClock.now
     while true {
         if try condition() { return true }
-        if ContinuousClock.now - begun > bound { return false }
-        Thread.sleep(forTimeInterval: 0.01)
+        let elapsed = ContinuousClock.now - begun
+        if elapsed > bound { return false }
+        Thread.sleep(forTimeInterval: min(max(elapsed / .seconds(40), 0.01), 0.25, (bound - elapsed) / .seconds(1)))
     }
 }
 

@@ -29,10 +29,10 @@ pair_all() {
 
 # Sessions with members; with mDNS those whose record was heard as well, so that nobody who looks at `peers` is early.
 connections() {
-    local way='true'
-    if uses_mdns; then way='.via == "mdns"'; fi
-    lanyard_at "$1" peers --json 2>/dev/null |
-        jq "[.[] | select(.state == \"connected\" and $way)] | length" 2>/dev/null || echo 0
+    local way=''
+    if uses_mdns; then way='"via":"mdns"'; fi
+    # Each peer on a line: jq takes longer than the command that is asked.
+    lanyard_at "$1" peers --json 2>/dev/null | tr '{' '\n' | grep -F '"state":"connected"' | grep -cF "$way" || true
 }
 has_connections() { (($(connections "$1") >= $2)); }
 
