@@ -83,6 +83,42 @@ extension RigSuites {
             }
         }
 
+        @Test func `while a member sleeps the returned one says what does not show yet, and what that waits for`()
+            throws
+        {
+            try Rig.with(4) { rig in
+                let (one, three) = (rig.node(1), rig.node(3))
+                try one.put("note/gone", ["title": "old"])
+                try rig.inStep(within: .seconds(30))
+                try rig("stop", "2")
+                try rig("isolate", "3")
+                try three.put("note/mine", ["title": "written away"])
+                try three.edit("note/gone", "title=edited")
+                try one.delete("note/gone")
+                try one.lanyard("devices", "retire", "node3", "--yes")
+                try rig("heal")
+                try eventually(within: .seconds(30), "it says that its work is to be written again") {
+                    try three.warning("writing_again") != nil
+                }
+                let refusal = try three.expectRefusal(["get", "note/mine"], code: "not_found", exit: 3)?.error
+                #expect(refusal?.message.contains("once it is written again") == true, "\(refusal as Any)")
+                #expect(refusal?.hint.contains("lanyard status") == true, "\(refusal as Any)")
+                let deleted = try three.expectRefusal(["get", "note/gone"], code: "not_found", exit: 3)?.error
+                #expect(deleted?.message.contains("deleted") == true, "\(deleted as Any)")
+                try eventually(within: .seconds(20), "it is admitted again, and may write") {
+                    try three.warning("retired") == nil
+                }
+                try three.put("note/new", ["title": "written since"])
+                #expect(try rig.show([3], "note/new", ["title": "written since"]), "what is written now shows")
+                try rig("start", "2")
+                try rig.inStep(within: .seconds(30))
+                try eventually(within: .seconds(10), "it is written again, and shows on all") {
+                    try rig.show([1, 2, 3, 4], "note/mine", ["title": "written away"])
+                }
+                #expect(try three.warning("writing_again") == nil)
+            }
+        }
+
         @Test func `what one member alone holds of a retired one is shown for review, and counts once it is accepted`()
             throws
         {
@@ -109,6 +145,9 @@ extension RigSuites {
                 try eventually(within: .seconds(10), "the other hears of it, and shows its work no more") {
                     try two.run(["lanyard", "get", "note/b"]).status == 3
                 }
+                let refusal = try two.expectRefusal(["get", "note/b"], code: "not_found", exit: 3)?.error
+                #expect(refusal?.message.contains("node3") == true, "\(refusal as Any)")
+                #expect(refusal?.hint.contains("lanyard devices review node3") == true, "\(refusal as Any)")
                 #expect(try rig.show([1, 2], "note/a", ["title": "old"]))
                 for node in [one, two] {
                     try eventually(within: .seconds(10), "its work is shown for review") {

@@ -4,6 +4,18 @@ extension ControlError {
     package static let noObject = ControlError(
         .notFound, "There is no such object.", hint: "See what there is: lanyard list COLLECTION")
 
+    /// The error for an object that this device had written when it was retired, and no other device had.
+    package static let writtenAgainLater = ControlError(
+        .notFound, "It had not arrived elsewhere when this device was retired, and shows once it is written again.",
+        hint: "See what that waits for: lanyard status")
+
+    /// The error for an object that is not shown without the work of a device that was retired or revoked.
+    package static func workCountsNowhere(_ author: String, _ word: String) -> ControlError {
+        ControlError(
+            .notFound, "There is no such object: what \(author) wrote to it counts nowhere.",
+            hint: "See it, and why: lanyard devices review \(word)")
+    }
+
     /// The error for an object that was deleted: reading it fails, writing it anew may be possible.
     package static let objectGone = ControlError(
         .notFound, "There is no such object: it was deleted.",

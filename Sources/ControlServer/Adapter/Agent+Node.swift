@@ -150,7 +150,9 @@ extension Agent {
             warnings.append(
                 .init(
                     code: "writing_again",
-                    message: "What was written here while this device was retired is being written again.",
+                    message:
+                        "What had not arrived elsewhere when this device was retired is being written again; of objects it does not show "
+                        + "until then.",
                     hint: "It waits until all other devices have heard that it was retired; those that do not come back"
                         + " can be retired, too: lanyard devices retire"))
         }
@@ -163,9 +165,10 @@ extension Agent {
                         + "single changes. So some of it still shows, and no device takes a state from this one.",
                     hint:
                         "It is put right by the first device that could undo it. Connect one that has been here for longer: "
-                        + "lanyard devices. If all say this, none can, and a new space is the way out: save what each device "
-                        + "shows (lanyard export FILE), stop all agents and remove their data folders, begin on the one that "
-                        + "shows what you want (lanyard import FILE), pair the others with it and import theirs there"))
+                        + "lanyard devices. If all writers say this, none can, and a new space is the way out: save what each "
+                        + "device shows (lanyard export FILE), stop all agents and remove their data folders, begin on the one "
+                        + "that shows what you want (lanyard import FILE), pair the others with it, and import on each what it had"
+                ))
         }
         let waited = now.members.filter { member in
             let holding = now.cuts.cuts(holdingAway: member.device)

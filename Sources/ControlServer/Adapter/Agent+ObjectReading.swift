@@ -30,7 +30,23 @@ extension Agent {
     /// hidden until a user decides.
     package func object(space: String, _ name: ObjectName) async throws(ControlError) -> ObjectEntry {
         try checkSpace(space)
-        return try await reading { () throws(ControlError) in try entry(of: name) }
+        do throws(ControlError) {
+            return try await reading { () throws(ControlError) in try entry(of: name) }
+        } catch {
+            throw try await explained(error, name)
+        }
+    }
+
+    /// Returns the error; where nothing else is known of the object than work that counts nowhere, one that says so.
+    private func explained(_ error: ControlError, _ name: ObjectName) async throws(ControlError) -> ControlError {
+        guard error == .noObject else { return error }
+        let authors = try await stored { () throws(StoreError) in
+            try store.authorsOfVoidWork(on: ObjectKey(name), space: .home)
+        }
+        guard let author = authors.first else { return error }
+        let now = try await controlled { try await snapshot() }
+        if authors.contains(now.own), now.hasVoidWork, !now.isRevoked { return .writtenAgainLater }
+        return .workCountsNowhere(now.shownName(of: author), now.typedWord(for: author))
     }
 
     /// The object as readers see it now, with the state of its attachments.

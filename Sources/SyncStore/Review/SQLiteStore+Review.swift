@@ -32,6 +32,20 @@ extension SQLiteStore {
         } ?? VoidWorkPage()
     }
 
+    /// Returns the devices whose work on an object is void and was not written again, as far as the log has it, sorted.
+    package func authorsOfVoidWork(on key: ObjectKey, space: SpaceID) throws(StoreError) -> [DeviceID] {
+        let state = try logState()
+        guard !state.cuts.isEmpty else { return [] }
+        let touches = try readLog(space) { rows throws(StoreError) in try ObjectRows(rows).touches(of: key) } ?? []
+        let dots = touches.map(\.origin.dot).filter { state.cuts.isVoid($0) }
+        return Set(dots.map(\.replica.device)).filter { device in
+            let histories = state.reviewedHistories(of: device)
+            return dots.contains { dot in
+                histories.contains { $0.replica == dot.replica && $0.contains(dot.counter) }
+            }
+        }.sorted()
+    }
+
     /// Returns the void work of a device on an object, as far as the log has it and no admin has accepted it.
     package func workToAccept(
         of device: DeviceID, on key: ObjectKey, space: SpaceID

@@ -277,6 +277,7 @@ extension ObjectRows {
             last[row.integer(0)] = row.integer(2)
             return true
         }
+        guard !replicas.isEmpty else { return touches }
         var contexts: [Int64: ContextSteps] = [:]
         let firsts = try log.firstContexts()
         for replica in replicas {
