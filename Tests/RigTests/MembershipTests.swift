@@ -68,6 +68,41 @@ extension RigSuites {
             }
         }
 
+        @Test func `two meshes become one, and follow one founder once one side has done what its status says`() throws
+        {
+            try Rig.with(4, "--no-pair") { rig in
+                let (one, all) = (rig.node(1), [1, 2, 3, 4])
+                try rig.node(2).join(through: one)
+                try rig.node(4).join(through: rig.node(3))
+                for number in all { try rig.node(number).put("note/n\(number)", ["of": .integer(Int64(number))]) }
+                try rig.node(3).join(through: rig.node(2))
+                try rig.inStep(all, within: .seconds(30))
+                #expect(try rig.ask(all) { try $0.list("note").count } == [4, 4, 4, 4])
+                #expect(try rig.ask(all) { try $0.warning("two_founders") != nil } == [true, true, true, true])
+                try one.expectRefusal(["devices", "role", "node2", "reader"], code: "two_founders", exit: 4)
+                for number in 3...4 {
+                    let node = rig.node(number)
+                    try rig.inStep([1, 2, number], within: .seconds(20))
+                    let hint = try one.status().warnings.first { $0.code == "two_founders" }?.hint ?? "none"
+                    #expect(hint.contains("lanyard devices revoke node"), "\(hint)")
+                    try rig("stop", "\(number)")
+                    _ = try one.revoke("node\(number)")
+                    try node.removeData()
+                    try rig("start", "\(number)")
+                    try node.join(through: one)
+                }
+                try rig.inStep(all, within: .seconds(30))
+                #expect(try rig.ask(all) { try $0.list("note").count } == [4, 4, 4, 4])
+                #expect(try rig.ask(all) { try $0.warning("two_founders") } == [nil, nil, nil, nil])
+                // The device that was let go has the name, too.
+                let id = try rig.node(3).id()
+                try one.setRole("reader", of: id)
+                try eventually(within: .seconds(20), "a role is what the one founder says, on all") {
+                    try rig.ask(all) { try $0.members().first { $0.id == id }?.role }.allSatisfy { $0 == "reader" }
+                }
+            }
+        }
+
         @Test func `a ticket is good once`() throws {
             try Rig.with(3, "--no-pair") { rig in
                 let ticket = try rig.node(1).ticket()

@@ -40,8 +40,7 @@ extension Agent {
                     code: "two_founders",
                     message: "\(names) came from another mesh and \(others.count == 1 ? "follows" : "follow") another "
                         + "founder. No role can be changed meanwhile.",
-                    hint: "Let such a device go, remove its data folder, and pair it again: lanyard devices revoke "
-                        + now.typedWord(for: others[0])))
+                    hint: now.oneFounderHint(others[0])))
         }
         let admins = now.admins
         if admins.count > 1, now.cuts.recoveryKey == nil {

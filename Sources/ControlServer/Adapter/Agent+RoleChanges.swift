@@ -112,8 +112,7 @@ extension Agent {
         throw ControlError(
             .twoFounders,
             "\(names) came from another mesh and \(others.count == 1 ? "follows" : "follow") another founder: roles would differ.",
-            hint: "Let such a device go, remove its data folder, and pair it again: lanyard devices revoke "
-                + now.typedWord(for: other))
+            hint: now.oneFounderHint(other))
     }
 
     /// Throws `forbidden` unless it is the recovery key of the space.
@@ -164,6 +163,14 @@ extension AgentSnapshot {
     /// Returns the word by which a person can name the device in a shell.
     func typedWord(for device: DeviceID) -> String {
         DeviceWord.typed(memberName(of: device) ?? "", shortID: device.shortID)
+    }
+
+    /// Returns the way to one founder for all.
+    ///
+    /// - Parameter device: one that follows another founder.
+    func oneFounderHint(_ device: DeviceID) -> String {
+        "Choose the side that stays, and for each device of the other one: when it is in step, stop its agent, let it go on an admin's "
+            + "device of that side (lanyard devices revoke \(typedWord(for: device))), remove its data folder, and pair it again."
     }
 
     func member(_ entry: DeviceEntry) throws(ControlError) -> DeviceID {
