@@ -15,7 +15,7 @@ extension RigSuites {
                     try rig.ask([2, 3, 4]) { try $0.hasRecoveryKey() }.allSatisfy { $0 }
                 }
                 try rig.inStep(within: .seconds(20))
-                // The founder could undo it all, and never comes back to them. The others have dropped their single changes.
+                // The founder could undo it all, and does not meet the others again before all begin anew. Those drop the single changes.
                 try rig("isolate", "1")
                 try one.put("note/founder", ["title": "written away"])
                 _ = try thief.revoke("node1")

@@ -54,7 +54,7 @@ extension SpaceMachine {
         presence.passDeadline(at: step.now)
     }
 
-    /// Asked for behind every step, so nothing is allocated.
+    /// Asked for behind every step, so it makes no arrays of its own.
     func nextDeadline(_ step: CoreStep) -> Tick? {
         var next: Tick?
         for peer in peers where peer.isUp {
