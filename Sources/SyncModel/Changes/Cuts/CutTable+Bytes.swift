@@ -59,7 +59,12 @@ extension CutTable {
             Exemption(replica: try reader.dotReplica(), reason: try reader.cutReturn())
         }
         let rewritten = try reader.list { reader throws(CodecError) in
-            Rewriting(old: try reader.dot(), count: try reader.varint(), new: try reader.dot())
+            let (old, count, new) = (try reader.dot(), try reader.varint(), try reader.dot())
+            // Sums of them are computed.
+            guard max(old.counter, new.counter) <= Limits.counters, count <= Limits.counters - old.counter else {
+                throw .outOfRange(field: "cuts.rewriting")
+            }
+            return Rewriting(old: old, count: count, new: new)
         }
         let settled = try reader.list { reader throws(CodecError) in try reader.dot() }
         let trust = reader.isAtEnd ? TrustTable() : try TrustTable(reading: &reader)

@@ -241,4 +241,36 @@ import Testing
             }
         }
     }
+
+    /// Of six lists the fifth has a row.
+    private func bytes(rewriting old: UInt64, _ count: UInt64, as new: UInt64) -> [UInt8] {
+        var bytes: [UInt8] = [0, 0, 0, 0, 1]
+        bytes += replicas[1].bytes
+        bytes.append(varint: old)
+        bytes.append(varint: count)
+        bytes += replicas[2].bytes
+        bytes.append(varint: new)
+        bytes.append(varint: 0)
+        return bytes
+    }
+
+    @Test func `a table of a peer with a rewriting beyond all counters is refused`() {
+        let last = Limits.counters
+        for (old, count, new) in [(UInt64.max, 1, 0), (0, UInt64.max, 0), (last, 1, 0), (0, 1, UInt64.max)] {
+            #expect(throws: CodecError.self) {
+                try CutTable(encoded: bytes(rewriting: old, count, as: new), members: MemberFacts())
+            }
+        }
+    }
+
+    @Test func `a table with the greatest mark that a change may hold reads back`() throws {
+        let mark = Operation.RewritingMark(incarnation: 1, start: 0, count: Limits.counters)
+        let table = table([
+            Said(
+                change: dot(1, 7, incarnation: 2), context: vector([:]),
+                operations: [(dot(1, 7, incarnation: 2), .rewriting(mark))])
+        ])
+        #expect(table.rewritten.count == 1)
+        #expect(try CutTable(encoded: table.encoded, members: MemberFacts()) == table)
+    }
 }
