@@ -27,6 +27,8 @@ final class StoreBed: @unchecked Sendable {
     private var leaseFolder: ScratchFolder
     private let incarnations = Mutex<UInt64>(0)
     var hasLeases = true
+    /// Each incarnation sorts before those that the machine had earlier: they are random in life.
+    var countsDown = false
     /// How far the machine's wall clock is ahead of the time since its start, in milliseconds.
     let clockAhead = Mutex<Int64>(0)
 
@@ -57,7 +59,8 @@ final class StoreBed: @unchecked Sendable {
     func open(faults: StoreFaults = [], schema: Schema = .current) throws -> SQLiteStore {
         let next: @Sendable () -> UInt64 = { [self] in
             incarnations.withLock {
-                $0 += 1; return $0
+                $0 += 1
+                return countsDown ? 1_000_000 - $0 : $0
             }
         }
         switch kind {

@@ -87,46 +87,12 @@ struct VoidWork {
     private let beginning: [(start: UInt64, moved: [VersionVector.Entry])]
 
     /// Nil when there is none.
-    ///
-    /// A history that was being written again when the one it was written under was cut as well comes behind that one: what is
-    /// left of it may be about what stands there.
     init?(of device: DeviceID, in state: LogState) {
-        var works: [VoidWork] = []
-        for known in state.tips where known.replica.device == device {
-            guard let end = state.cuts.end(of: known.replica) else { continue }
-            // Changes that came back as state after the disk was lost cannot be read here.
-            let start = max(
-                end, state.cuts.rewritten(of: known.replica), state.firstHeld.next(of: known.replica))
-            // What a revocation or a lowered role made void is meant to be: only what a retirement did is written again.
-            let upper = min(known.tip.next, state.cuts.strictEnd(of: known.replica) ?? .max)
-            guard start < upper else { continue }
-            works.append(VoidWork(known.replica, from: start, to: upper, in: state))
-        }
-        let first = works.first { work in
-            let places = Self.places(of: work.replica, state.cuts.rewritten)
-            return !works.contains { places.contains($0.replica) }
-        }
-        guard let work = first ?? works.first else { return nil }
-        self = work
-    }
-
-    /// Other histories in which what was written under this one stands, or stood.
-    private static func places(of replica: ReplicaID, _ rewritten: [Rewriting]) -> Set<ReplicaID> {
-        var places: Set<ReplicaID> = []
-        var open = [replica]
-        while let next = open.popLast() {
-            for row in rewritten where row.old.replica == next && row.new.replica != replica {
-                if places.insert(row.new.replica).inserted { open.append(row.new.replica) }
-            }
-        }
-        return places
-    }
-
-    private init(_ replica: ReplicaID, from start: UInt64, to end: UInt64, in state: LogState) {
-        self.replica = replica
-        self.start = start
-        self.end = end
-        beginning = state.firsts.beginning(of: replica)
+        guard let stretch = state.stretchesToRewrite(of: device).first else { return nil }
+        replica = stretch.replica
+        start = stretch.counters.lowerBound
+        end = stretch.counters.upperBound
+        beginning = state.firsts.beginning(of: stretch.replica)
     }
 
     /// Returns the first changes to rewrite, as writes of one commit.

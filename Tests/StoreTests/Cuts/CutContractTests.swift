@@ -349,4 +349,22 @@ import Testing
         for store in stores { #expect(try text(store, key("mine")) == "second") }
         try expectEqual(stores)
     }
+
+    @Test(arguments: [false, true])
+    func `work under a later replica is written again behind the work that it builds on`(countingDown: Bool) throws {
+        let beds = [StoreBed(.memory, device: TestDevice(1)), StoreBed(.memory, device: TestDevice(2))]
+        beds[0].countsDown = countingDown
+        let stores = try introduced(beds)
+        try converge(stores)
+        try put(stores[0], key("mine"), "first")
+        try stores[0].closeIncarnation()
+        try put(stores[0], key("mine"), "second")
+        try retire(stores[1], TestDevice(1))
+        try readmit(stores[1], TestDevice(1))
+        try stores[0].pull(from: stores[1])
+        while try stores[0].rewriteVoid(limit: 1, wallMilliseconds: 1_700_000_000_000).hasMore {}
+        try converge(stores)
+        for store in stores { #expect(try text(store, key("mine")) == "second") }
+        try expectEqual(stores)
+    }
 }
