@@ -19,8 +19,5 @@ final class RecordedNeeds: BlobNeeds {
 }
 
 extension SQLiteStore {
-    func need(of blob: BlobName) throws(StoreError) -> BlobNeed {
-        guard let reference = try reference(to: blob, space: .home) else { return .neverNeeded }
-        return reference.releasedMilliseconds.map { .unneeded(since: $0) } ?? .needed
-    }
+    func need(of blob: BlobName) throws(StoreError) -> BlobNeed { try RecordNeeds(self).need(of: blob) }
 }

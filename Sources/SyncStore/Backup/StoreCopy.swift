@@ -6,7 +6,7 @@ import SyncModel
 /// Taken while writes go on: everything before the moment is sealed, everything after it is not in it. It needs the
 /// room of the database once more, until it is closed. What only holds for this machine now is not in it: under which
 /// replica the store writes (a store that opens the copy begins a new incarnation, whatever leases say), invitations
-/// that may still be used, bytes that came of blobs which are not whole, and bytes that no record names.
+/// that may still be used, bytes that came of blobs which are not whole, and bytes that neither a record nor void work names.
 ///
 /// Used by one thread at a time.
 final class StoreCopy {
@@ -77,23 +77,26 @@ final class StoreCopy {
         try access.run("UPDATE space SET own_replica = NULL")
         try access.run("DELETE FROM ticket WHERE used_by IS NULL")
         let rows = BlobRows(access)
+        let void = try LogRows(access, space: .home).map { log throws(StoreError) in
+            try VoidBlobs(log.state().voidStretches, in: log).blobs
+        }
         var last: Int64 = 0
         while case let page = try rows.unnamed(after: last, limit: 256), let end = page.last {
             last = end.id
-            for row in page { try rows.remove(row) }
+            for row in page where row.place == .partial || void?.contains(row.blob) != true { try rows.remove(row) }
         }
     }
 
     // Blobs in files
 
-    /// Whole, and named by a record, in the order in which they came.
+    /// Whole, and needed, in the order in which they came: the others are not in the copy.
     func blobs(after id: Int64, limit: Int) throws(StoreError) -> [BlobRow] {
-        try use { access throws(StoreError) in try BlobRows(access).namedFiles(after: id, limit: limit) }
+        try use { access throws(StoreError) in try BlobRows(access).wholeFiles(after: id, limit: limit) }
     }
 
     /// Returns the total size of these blobs, in bytes.
     func blobBytes() throws(StoreError) -> UInt64 {
-        try use { access throws(StoreError) in try BlobRows(access).namedFileBytes() }
+        try use { access throws(StoreError) in try BlobRows(access).wholeFileBytes() }
     }
 
     /// Removes the rows of these blobs: a store that opens the copy counts them as missing.

@@ -1,6 +1,6 @@
 package import SyncModel
 
-/// The source that knows which blobs records name.
+/// The source that knows which blobs records name, or work that may count one day.
 ///
 /// Asked inside the transaction that removes a blob, while no other write can happen: what readers of the store see is
 /// then what holds. So an answer may read from the store, and must not write to it.
@@ -11,7 +11,7 @@ package protocol BlobNeeds: Sendable {
 
 /// The need for a blob on this node.
 package enum BlobNeed: Hashable, Sendable {
-    /// A record names the blob, or a user pinned it.
+    /// A record or void work names the blob, or a user pinned it.
     case needed
     /// The last record that named it went then: milliseconds since 1970.
     case unneeded(since: Int64)

@@ -55,15 +55,13 @@ struct BlobRows {
                 WHERE space IN (SELECT id FROM space) AND blob = blob.hash AND size = blob.size AND attachments > 0)
         """
 
-    /// Returns the rows of blobs that are in files and named by a record, in order of arrival.
-    func namedFiles(after id: Int64, limit: Int) throws(StoreError) -> [BlobRow] {
-        try all(
-            "SELECT \(Self.columns) FROM blob WHERE place = 1 AND id > ? AND \(Self.isNamed) ORDER BY id LIMIT ?", id,
-            limit)
+    /// Returns the rows of blobs that are in files as a whole, in order of arrival.
+    func wholeFiles(after id: Int64, limit: Int) throws(StoreError) -> [BlobRow] {
+        try all("SELECT \(Self.columns) FROM blob WHERE place = 1 AND id > ? ORDER BY id LIMIT ?", id, limit)
     }
 
-    func namedFileBytes() throws(StoreError) -> UInt64 {
-        try access.first("SELECT coalesce(sum(size), 0) FROM blob WHERE place = 1 AND \(Self.isNamed)") {
+    func wholeFileBytes() throws(StoreError) -> UInt64 {
+        try access.first("SELECT coalesce(sum(size), 0) FROM blob WHERE place = 1") {
             row throws(StoreError) in UInt64(clamping: row.integer(0))
         } ?? 0
     }

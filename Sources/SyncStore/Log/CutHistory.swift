@@ -42,15 +42,20 @@ extension Segment {
     /// The objects that its operations with these counters are on.
     func objects(within counters: Range<UInt64>) -> Set<ObjectKey> {
         var keys: Set<ObjectKey> = []
+        forEachOperation(within: counters) { _, operation in
+            if let key = operation.objectAction?.object { keys.insert(key) }
+        }
+        return keys
+    }
+
+    /// Calls `body` for each operation on objects with one of these counters.
+    func forEachOperation(within counters: Range<UInt64>, _ body: (UInt64, SyncModel.Operation) -> Void) {
         var reader = ByteReader(bytes)
         while !reader.isAtEnd, let view = try? ChangeView(&reader) {
             view.forEachOperation(in: bytes) { counter, operation in
-                guard counters.contains(counter), Operation.Kind.concernsObjects(operation.kind),
-                    let key = Operation(operation, in: bytes).objectAction?.object
-                else { return }
-                keys.insert(key)
+                guard counters.contains(counter), Operation.Kind.concernsObjects(operation.kind) else { return }
+                body(counter, Operation(operation, in: bytes))
             }
         }
-        return keys
     }
 }

@@ -22,6 +22,8 @@ package final class SQLiteStore: Sendable {
     let writing: Mutex<Writing>
     /// The state that can be read without waiting for a write.
     let published: Mutex<Published>
+    /// As it was read last.
+    let voidBlobs = Mutex<VoidBlobs?>(nil)
 
     /// Held for the whole of a write.
     struct Writing: Sendable {

@@ -82,6 +82,23 @@ import Testing
         try FileManager.default.contentsOfDirectory(atPath: bed.directory).filter { $0.contains("backup") }
     }
 
+    @Test func `files that only void work attaches are in it`() throws {
+        let machine = try Machine(StoreBed(.sqliteInTmpfs))
+        let other = try StoreBed(.memory, device: TestDevice(2)).open()
+        _ = try machine.store.append([[.addMember(TestDevice(2).fact)]], wallMilliseconds: 1)
+        try other.pull(from: machine.store)
+        _ = try other.append([[.addMember(machine.bed.device.fact)]], wallMilliseconds: 1)
+        let bytes = (0..<200_000).map { UInt8(truncatingIfNeeded: $0 &* 7 >> 3) }
+        let blob = try machine.attach(bytes, to: "away")
+        _ = try machine.blobs.add(bytes.reversed())
+        _ = try other.append([.retire(machine.bed.device.id)], wallMilliseconds: 1)
+        try machine.store.pull(from: other)
+        #expect(try machine.store.reference(to: blob, space: .home)?.attachmentCount == 0)
+        let saved = try save(machine)
+        #expect(saved.leftOut.isEmpty)
+        #expect(saved.files.map(\.name).filter { $0.hasPrefix("blobs/") } == ["blobs/" + blob.hash.bytes.hexadecimal])
+    }
+
     @Test func `a backup is of one moment while writes go on, and says the same when it is opened`() throws {
         let machine = try Machine(StoreBed(.sqliteInTmpfs))
         for number in 0..<50 { try machine.emit("\(number)") }
