@@ -48,6 +48,7 @@ public enum ErrorCode: String, CaseIterable, Sendable {
     case constantField = "constant_field"
     case schemaWouldLoseData = "schema_would_lose_data"
     case catchingUp = "catching_up"
+    case writingAgain = "writing_again"
     case duplicateIdentity = "duplicate_identity"
     case ticketInvalid = "ticket_invalid"
     case ticketExpired = "ticket_expired"
@@ -100,7 +101,7 @@ public enum ErrorCode: String, CaseIterable, Sendable {
             404
         case .methodNotAllowed: 405
         case .versionMismatch, .alreadyExists, .undecided, .constantField, .schemaWouldLoseData, .catchingUp,
-            .wrongCode, .alreadyPairing, .notPairing, .pairingEnded, .twoFounders,
+            .writingAgain, .wrongCode, .alreadyPairing, .notPairing, .pairingEnded, .twoFounders,
             .duplicateIdentity, .consumerBound, .limitReached, .alreadyRunning, .ambiguousAttachment, .ambiguousDevice,
             .fileChanged, .textVersionUnknown,
             .snapshotSchema, .snapshotForeign, .restoreUnfinished:
@@ -135,8 +136,9 @@ public enum ErrorCode: String, CaseIterable, Sendable {
             .unknownPeer, .unknownDevice, .unknownAttachment, .unknownSnapshot:
             .notFound
         case .forbidden, .readOnly, .notPaired, .versionMismatch, .alreadyExists, .objectDeleted, .undecided,
-            .constantField, .schemaWouldLoseData, .catchingUp, .duplicateIdentity, .ticketInvalid, .ticketExpired,
-            .ticketUsed, .idempotencyMismatch, .consumerBound, .limitReached, .quotaExceeded, .alreadyRunning,
+            .constantField, .schemaWouldLoseData, .catchingUp, .writingAgain, .duplicateIdentity, .ticketInvalid,
+            .ticketExpired, .ticketUsed, .idempotencyMismatch, .consumerBound, .limitReached, .quotaExceeded,
+            .alreadyRunning,
             .snapshotSchema, .textVersionUnknown, .wrongCode, .alreadyPairing, .notPairing, .pairingEnded,
             .snapshotForeign, .restoreUnfinished, .twoFounders:
             .refused

@@ -198,8 +198,10 @@ final class TextDocumentCore: Sendable {
                 return try await lanyard.client.once(batch.key).editText(
                     name, field: path, batch.request, space: lanyard.space)
             } catch {
-                // Not applied, and may be later: other writes came first, or this device is being admitted again.
-                guard error.code == .catchingUp, state.withLock({ $0.failure == nil }) else { throw error }
+                // Not applied, and may be later: other writes came first, or this device comes back after it was retired.
+                guard [.catchingUp, .writingAgain].contains(error.code), state.withLock({ $0.failure == nil }) else {
+                    throw error
+                }
                 try await Task.sleep(for: .milliseconds(200))
             }
         }

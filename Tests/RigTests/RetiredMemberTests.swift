@@ -62,9 +62,11 @@ extension RigSuites {
                 }
                 try rig("heal")
                 try eventually(within: .seconds(30), "the members have met again") {
-                    try one.connected().contains("node3") && two.connected().contains("node3")
+                    #expect(try three.list("order").count == 40, "it is never absent from its own screen")
+                    return try one.connected().contains("node3") && two.connected().contains("node3")
                 }
                 try eventually(within: .seconds(3), "the work of the retired member is back on all devices") {
+                    #expect(try three.list("order").count == 40, "it is never absent from its own screen")
                     for node in [one, two] {
                         // Orders are read behind events: what a transaction did is there with its event.
                         let booked = try node.events("booked").count
@@ -83,26 +85,37 @@ extension RigSuites {
             }
         }
 
-        @Test func `while a member sleeps the returned one says what does not show yet, and what that waits for`()
-            throws
+        @Test func `while a member sleeps the returned one shows its work alone, and says what that waits for`() throws
         {
             try Rig.with(4) { rig in
                 let (one, three) = (rig.node(1), rig.node(3))
-                try one.put("note/gone", ["title": "old"])
+                for name in ["gone", "shared"] { try one.put("note/\(name)", ["title": "old"]) }
                 try rig.inStep(within: .seconds(30))
                 try rig("stop", "2")
                 try rig("isolate", "3")
                 try three.put("note/mine", ["title": "written away"])
+                try three.shell("printf picture | lanyard attach note/mine - --name picture")
+                try three.edit("note/shared", "title=edited away")
                 try three.edit("note/gone", "title=edited")
                 try one.delete("note/gone")
                 try one.lanyard("devices", "retire", "node3", "--yes")
+                func isShown() throws -> Bool {
+                    try rig.show([3], "note/mine", ["title": "written away"])
+                        && rig.show([3], "note/shared", ["title": "edited away"])
+                        && three.list("note").count >= 2
+                }
                 try rig("heal")
                 try eventually(within: .seconds(30), "it says that its work is to be written again") {
-                    try three.warning("writing_again") != nil
+                    #expect(try isShown(), "it is never absent from its own screen")
+                    return try three.warning("writing_again") != nil
                 }
-                let refusal = try three.expectRefusal(["get", "note/mine"], code: "not_found", exit: 3)?.error
-                #expect(refusal?.message.contains("once it is written again") == true, "\(refusal as Any)")
+                #expect(try isShown() && rig.show([1], "note/shared", ["title": "old"]))
+                let refusal = try three.expectRefusal(
+                    ["edit", "note/mine", "title=x"], code: "writing_again", exit: 4)?
+                    .error
                 #expect(refusal?.hint.contains("lanyard status") == true, "\(refusal as Any)")
+                let fetched = "lanyard fetch $(lanyard attachments note/mine --json | jq -r .[0].id) -o -"
+                #expect(try three.run(["sh", "-c", fetched]).output == "picture")
                 let deleted = try three.expectRefusal(["get", "note/gone"], code: "not_found", exit: 3)?.error
                 #expect(deleted?.message.contains("deleted") == true, "\(deleted as Any)")
                 try eventually(within: .seconds(20), "it is admitted again, and may write") {
@@ -110,11 +123,16 @@ extension RigSuites {
                 }
                 try three.put("note/new", ["title": "written since"])
                 #expect(try rig.show([3], "note/new", ["title": "written since"]), "what is written now shows")
+                try rig("kill", "3")
+                try rig("start", "3")
+                #expect(try isShown(), "also after a new start")
                 try rig("start", "2")
-                try rig.inStep(within: .seconds(30))
-                try eventually(within: .seconds(10), "it is written again, and shows on all") {
-                    try rig.show([1, 2, 3, 4], "note/mine", ["title": "written away"])
+                try eventually(within: .seconds(60), "it is written again, and shows on all") {
+                    #expect(try isShown(), "it is never absent from its own screen")
+                    return try rig.show([1, 2, 3, 4], "note/mine", ["title": "written away"])
+                        && rig.show([1, 2, 3, 4], "note/shared", ["title": "edited away"])
                 }
+                try rig.inStep(within: .seconds(30))
                 #expect(try three.warning("writing_again") == nil)
             }
         }

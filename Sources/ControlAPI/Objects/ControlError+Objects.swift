@@ -4,11 +4,6 @@ extension ControlError {
     package static let noObject = ControlError(
         .notFound, "There is no such object.", hint: "See what there is: lanyard list COLLECTION")
 
-    /// The error for an object that this device had written when it was retired, and no other device had.
-    package static let writtenAgainLater = ControlError(
-        .notFound, "It had not arrived elsewhere when this device was retired, and shows once it is written again.",
-        hint: "See what that waits for: lanyard status")
-
     /// The error for an object that is not shown without the work of a device that was retired or revoked.
     package static func workCountsNowhere(_ author: String, _ word: String) -> ControlError {
         ControlError(
@@ -64,6 +59,18 @@ extension ControlError {
     package static let catchingUp = ControlError(
         .catchingUp, "This object is still arriving from another device; it can be read, not yet written.",
         hint: "Try again in a moment: lanyard wait --connected")
+
+    /// A write to an object on which work of this device waits to be written again.
+    package static let writingAgain = ControlError(
+        .writingAgain,
+        "What this device wrote to the object when it was retired shows here alone until it is written again; the object can be "
+            + "read, not yet written.",
+        hint: "See what that waits for: lanyard status")
+
+    /// The error for the history of an object of which nothing counts yet.
+    package static let historyLater = ControlError(
+        .notFound, "The history of the object begins when what this device wrote to it is written again.",
+        hint: "See what that waits for: lanyard status")
 
     /// The error for an object whose state cannot be served.
     package static let objectIncomplete = ControlError(

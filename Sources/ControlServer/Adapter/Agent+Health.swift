@@ -74,7 +74,8 @@ extension Agent {
         guard parts.count == 2 else { return nil }
         let key = ObjectKey(collection: ExactString(String(parts[0])), id: ExactString(String(parts[1])))
         guard key.isValid else { return nil }
-        switch try await stored({ () throws(StoreError) in try store.object(key, space: .home)?.summary.standing }) {
+        switch try await stored({ () throws(StoreError) in try store.shownObject(key, space: .home)?.summary.standing })
+        {
         case nil, .nothing: return .unknown
         case .live: return .here
         case .deleted: return .deleted

@@ -8,7 +8,12 @@ extension Agent {
     /// All that was done to the object. Throws `not_found` when nothing of that is kept here.
     func past(of name: ObjectName) throws(ControlError) -> ObjectPast {
         let past = try keptPast(of: name)
-        guard !past.changes.isEmpty || past.beginning?.version != nil else { throw .noObject }
+        guard !past.changes.isEmpty || past.beginning?.version != nil else {
+            let isWaiting = try read { () throws(StoreError) in
+                try store.hasWaitingWork(on: ObjectKey(name), space: .home)
+            }
+            throw isWaiting ? .historyLater : .noObject
+        }
         return past
     }
 
@@ -132,7 +137,7 @@ extension Agent {
             new = try state(of: query.name, behind: at, in: past).state
         } else {
             let object = try read { () throws(StoreError) in
-                try store.object(ObjectKey(query.name), space: .home)
+                try store.shownObject(ObjectKey(query.name), space: .home)
             }
             new = object?.state ?? ObjectState()
         }

@@ -151,8 +151,8 @@ extension Agent {
                 .init(
                     code: "writing_again",
                     message:
-                        "What had not arrived elsewhere when this device was retired is being written again; of objects it does not show "
-                        + "until then.",
+                        "What had not arrived elsewhere when this device was retired is being written again. Until then it shows here "
+                        + "alone, and objects that it is on cannot be changed here.",
                     hint: "It waits until all other devices have heard that it was retired; those that do not come back"
                         + " can be retired, too: lanyard devices retire"))
         }

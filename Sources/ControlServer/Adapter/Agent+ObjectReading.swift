@@ -15,7 +15,7 @@ extension Agent {
 
     /// Returns the object as readers see it now. Throws the error that says why it is not shown.
     func shownObject(_ name: ObjectName) throws(ControlError) -> StoredObject {
-        let object = try read { () throws(StoreError) in try store.object(ObjectKey(name), space: .home) }
+        let object = try read { () throws(StoreError) in try store.shownObject(ObjectKey(name), space: .home) }
         switch object?.summary.standing {
         case .nothing, nil: throw .noObject
         case .deleted: throw .objectGone
@@ -45,7 +45,6 @@ extension Agent {
         }
         guard let author = authors.first else { return error }
         let now = try await controlled { try await snapshot() }
-        if authors.contains(now.own), now.hasVoidWork, !now.isRevoked { return .writtenAgainLater }
         return .workCountsNowhere(now.shownName(of: author), now.typedWord(for: author))
     }
 
@@ -196,7 +195,7 @@ extension Agent {
     private func changes(_ query: WatchQuery) throws(ControlError) -> [ObjectChange] {
         var reader = ObjectReader(store)
         return try read { () throws(StoreError) in
-            let objects = try store.changedObjects(
+            let objects = try store.shownChanges(
                 of: query.collection.map { ExactString($0) }, space: .home, after: Int64(clamping: query.after),
                 limit: query.limit)
             var changes: [ObjectChange] = []
@@ -237,7 +236,7 @@ struct ObjectReader {
             return true
         }
         for key in wanted where live[key] == nil {
-            live[key] = try store.object(key, space: .home)?.summary.standing == .live
+            live[key] = try store.shownObject(key, space: .home)?.summary.standing == .live
         }
         // Read again only for what must be left out: a reading holds a copy of the longest text.
         let known = live

@@ -12,7 +12,7 @@ extension Agent {
     /// written again, and a put that changes nothing writes nothing. Without an id the agent makes a fresh one.
     ///
     /// Throws `version_mismatch` (with `version`, nil without an object), `already_exists`, `object_deleted`, `undecided`,
-    /// `catching_up`, `type_mismatch`, `constant_field`, `number_out_of_range`; `not_found` where the schema says
+    /// `catching_up`, `writing_again`, `type_mismatch`, `constant_field`, `number_out_of_range`; `not_found` where the schema says
     /// `"upsert":false` and the condition is not `absent`.
     package func put(space: String, _ put: ObjectPut) async throws(ControlError) -> ObjectEntry {
         try checkSpace(space)

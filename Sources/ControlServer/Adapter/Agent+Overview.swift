@@ -42,7 +42,7 @@ extension Agent {
         try await stored { () throws(StoreError) in
             let newest = try store.objectPosition()
             let start = max(newest - Int64(Self.activityCount), Int64(clamping: position ?? 0))
-            let objects = try store.changedObjects(of: nil, space: .home, after: start, limit: Self.activityCount)
+            let objects = try store.shownChanges(of: nil, space: .home, after: start, limit: Self.activityCount)
             return objects.map { object in
                 let author = object.deletion?.dot.replica ?? object.version?.replica
                 let time = object.deletion?.wallMilliseconds ?? object.changedMilliseconds

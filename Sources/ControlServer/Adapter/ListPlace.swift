@@ -33,7 +33,7 @@ extension Agent {
         while entries.count < query.limit, let place = look.places.popFirst() {
             last = place
             let object = try read { () throws(StoreError) in
-                try store.object(ObjectKey(collection: collection, id: place.id), space: .home)
+                try store.shownObject(ObjectKey(collection: collection, id: place.id), space: .home)
             }
             guard let object, object.summary.standing == .live else { continue }
             entries.append(try read { () throws(StoreError) in try reader.entry(object) })
@@ -66,7 +66,7 @@ extension Agent {
         }
         let name = try ObjectKey(cursor: cursor)
         guard name.collection == collection else { throw .badCursor }
-        let object = try read { () throws(StoreError) in try store.object(name, space: .home) }
+        let object = try read { () throws(StoreError) in try store.shownObject(name, space: .home) }
         guard let object, object.summary.standing == .live else { throw .goneFromList }
         let schema = try read { () throws(StoreError) in try store.schema(of: collection, space: .home) }
         found.after = found.place(of: object, schema)

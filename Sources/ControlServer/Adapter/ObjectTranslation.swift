@@ -127,6 +127,7 @@ extension ControlError {
         case .deleted: self = .objectDeleted
         case .undecided: self = .undecided
         case .catchingUp: self = .catchingUp
+        case .writingAgain: self = .writingAgain
         case .versionMismatch(let current): self = .versionMismatch(current: current.map { DotText($0) })
         case .exists(let version): self = .alreadyExists(version.map { DotText($0) })
         case .notFound: self = .nothingToEdit

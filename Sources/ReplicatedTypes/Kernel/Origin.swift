@@ -55,6 +55,18 @@ public struct Origin: Hashable, Sendable {
         return again
     }
 
+    /// Returns the origin of the operation if it had this stamp, and its author, and that of its change, had seen `more` as well.
+    package func knowing(_ more: VersionVector, stamp: Stamp) -> Origin {
+        func joined(_ context: VersionVector) -> VersionVector {
+            var context = context
+            context.join(more)
+            return context
+        }
+        var wider = Origin(dot: dot, stamp: stamp, context: joined(context))
+        (wider.contextOfChange, wider.faults) = (contextOfChange.map(joined), faults)
+        return wider
+    }
+
     /// The same with these bugs planted.
     package func planting(_ faults: ModelFaults) -> Origin {
         var planted = self

@@ -87,6 +87,14 @@ extension ObjectLives {
         /// The object is hidden until a user decides.
         case undecided
         case deleted
+
+        /// True if readers see the object, or a person has to decide whether they do.
+        package var isThere: Bool {
+            switch self {
+            case .live, .undecided: true
+            case .absent, .deleted: false
+            }
+        }
     }
 
     package var judgement: Judgement {

@@ -7,6 +7,8 @@ package enum ObjectRefusal: Error, Hashable, Sendable {
     case undecided
     /// This device has not yet received the admission that lets it write to objects of other devices.
     case catchingUp
+    /// This device wrote to the object before it heard of its retirement, and that waits to be written again.
+    case writingAgain
     /// The object is not as the writer saw it; nil: it does not exist.
     case versionMismatch(current: Dot?)
     /// The object to create exists already.
@@ -49,6 +51,7 @@ extension ObjectRefusal {
         case .deleted: "object_deleted"
         case .undecided: "undecided"
         case .catchingUp: "catching_up"
+        case .writingAgain: "writing_again"
         case .versionMismatch: "version_mismatch"
         case .exists: "exists"
         case .notFound: "not_found"

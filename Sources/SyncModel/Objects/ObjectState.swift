@@ -136,6 +136,15 @@ package struct ObjectState: Hashable, Sendable {
         fields.count != 1 || fields[0].mayBeContested
     }
 
+    /// True if the life that `birth` began is there for readers, or waits for a decision.
+    package func isThere(_ birth: Dot) -> Bool {
+        switch judgement {
+        case .live(let births): births.contains(birth)
+        case .undecided: lives.lives.contains { $0.birth == birth }
+        case .absent, .deleted: false
+        }
+    }
+
     /// The fields of the life that `birth` began; nil when it is not here.
     package func fields(of birth: Dot) -> ObjectFields? {
         lives.lives.firstIndex { $0.birth == birth }.map { fields[$0] }

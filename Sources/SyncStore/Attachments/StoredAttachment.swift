@@ -36,3 +36,25 @@ package struct AttachmentQuery: Sendable, Hashable {
         self.limit = limit
     }
 }
+
+extension AttachmentQuery {
+    /// True if the object may have some of the attachments.
+    func mayFind(_ owner: ObjectKey) -> Bool {
+        switch selection {
+        case .all, .labelled: true
+        case .ofObject(let key): key == owner
+        // Asked for blobs that are on their way, and those of the device's own work are here.
+        case .ofBlob: false
+        }
+    }
+
+    func finds(_ found: StoredAttachment) -> Bool {
+        if let after, found.attachment.key >= after { return false }
+        switch selection {
+        case .all: return true
+        case .ofObject(let key): return found.owner == key
+        case .ofBlob(let blob): return found.attachment.file.blob == blob
+        case .labelled(let prefix): return found.attachment.label.hasPrefix(prefix.uppercased())
+        }
+    }
+}

@@ -51,6 +51,9 @@ package struct LocalCommit {
         objects = ObjectPlan(on: state, cuts: CutTable(), faults: faults)
     }
 
+    /// Refuses writes of applications to what waits to be written again.
+    mutating func wait(for work: WaitingWork?) { objects.waiting = work }
+
     /// Takes the next write. A refused one leaves nothing behind; those before and behind it stand.
     package mutating func take(
         _ write: LocalWrite, reading: some ObjectSource, sign: ([UInt8]) -> [UInt8]

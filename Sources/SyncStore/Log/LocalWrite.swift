@@ -18,6 +18,8 @@ package enum LocalWrite: Sendable, Hashable {
     indirect case once(WriteKey, LocalWrite)
     /// A `planned` one of which these steps were planned before its turn came.
     indirect case prepared(LocalWrite, [PreparedWrite])
+
+    var isAgain: Bool { if case .again = self { true } else { false } }
 }
 
 /// Why a write was refused, and at which of its steps, from 0.

@@ -121,7 +121,7 @@ extension ObjectPlan {
         at origin: Origin, _ mapping: DotMapping, _ reading: some ObjectSource
     ) throws(StoreError) -> SyncModel.Operation? {
         if edit.life == .birth {
-            let edits = Self.again(edit.edits, on: ObjectFields(), at: origin.advanced(by: 1), mapping)
+            let edits = mapping(edit.edits, on: ObjectFields(), at: origin.advanced(by: 1))
             return .editObject(.init(object: edit.object, life: .birth, edits: edits))
         }
         let birth = edit.life.birth(at: Self.origin(of: dot))
@@ -130,25 +130,10 @@ extension ObjectPlan {
             return nil
         }
         let fields = try object(edit.object, reading).state.fields(of: life.birth(at: origin)) ?? ObjectFields()
-        let edits = Self.again(edit.edits, on: fields, at: origin, mapping)
+        let edits = mapping(edit.edits, on: fields, at: origin)
         let moved = SyncModel.Operation.ObjectEdit(object: edit.object, life: life, edits: edits)
         // If no other device has seen the life, nothing can have been written apart from it.
         return mapping.place(of: birth) == nil ? .editAgain(.init(moved, known: known)) : .editObject(moved)
-    }
-
-    /// Rewrites edits of fields. The contents of a removal depend on the fields it meets: those are edited here as they will
-    /// be.
-    private static func again(
-        _ edits: [ObjectFields.Operation], on fields: ObjectFields, at origin: Origin, _ mapping: DotMapping
-    ) -> [ObjectFields.Operation] {
-        guard edits.contains(where: \.removesKeys) else { return edits.map { mapping($0, on: ObjectFields()) } }
-        var (fields, origin) = (fields, origin)
-        return edits.map { edit in
-            let again = mapping(edit, on: fields)
-            fields.apply(again, at: origin)
-            origin = origin.advanced(by: ObjectFields.span(of: again))
-            return again
-        }
     }
 
     /// Returns an origin of which only the dot matters.
@@ -161,13 +146,7 @@ extension ObjectPlan {
         _ birth: Dot, of key: ObjectKey, _ mapping: DotMapping, _ reading: some ObjectSource
     ) throws(StoreError) -> SyncModel.Operation.LifeReference? {
         let now = mapping.place(of: birth) ?? birth
-        let state = try object(key, reading).state
-        let isHere =
-            switch state.judgement {
-            case .live(let births): births.contains(now)
-            case .undecided: state.lives.lives.contains { $0.birth == now }
-            case .absent, .deleted: false
-            }
+        let isHere = try object(key, reading).state.isThere(now)
         return isHere ? .init(to: now, by: mapping.author) : nil
     }
 
@@ -181,13 +160,4 @@ extension ObjectPlan {
 
 extension VersionVector.Entry {
     fileprivate func isLast(_ dot: Dot) -> Bool { replica == dot.replica && next == dot.counter + 1 }
-}
-
-extension ObjectLives.Judgement {
-    fileprivate var isThere: Bool {
-        switch self {
-        case .live, .undecided: true
-        case .absent, .deleted: false
-        }
-    }
 }

@@ -57,6 +57,8 @@ extension ObjectPlan {
         _ body: (ObjectPlanner) throws(ObjectRefusal) -> PlannedWrite
     ) throws(StoreError) -> ObjectRefusal? {
         if try reading.isArriving(key) { return .catchingUp }
+        // Agents write what they keep as it counts: no person saw it otherwise.
+        if let waiting, waiting.concerns(key), !key.isKeptByAgents { return .writingAgain }
         let planned: PlannedWrite
         if let ahead = try prepared.flatMap({ it throws(StoreError) in try moved(it, key, change.origin, reading) }) {
             planned = ahead

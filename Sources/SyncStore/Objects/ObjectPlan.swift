@@ -128,6 +128,8 @@ package struct ObjectPlan: Sendable {
     private var untouched: [StoredObject] = []
     /// Large objects of the open tail: what is done to them is done already.
     let steady: Set<ObjectKey>
+    /// The work that applications have to wait for before they write to the objects that it is on.
+    var waiting: WaitingWork?
     /// The dots of operations on those objects, one of each operation.
     package internal(set) var steadyDots: [ObjectKey: [Dot]] = [:]
 

@@ -9,17 +9,27 @@ extension PastOperation {
         _ touches: inout [PastOperation], of key: ObjectKey, in bytes: [UInt8], by replica: ReplicaID,
         context: VersionVector
     ) -> Bool {
+        forEach(in: bytes, by: replica, context: context) { if $0 == key { touches.append($1) } }
+    }
+
+    /// Calls `body` with each operation on an object that a stored segment holds.
+    ///
+    /// - Parameter context: what the segment's author had seen.
+    /// - Returns: false when the bytes are not what a store keeps.
+    @discardableResult
+    static func forEach(
+        in bytes: [UInt8], by replica: ReplicaID, context: VersionVector, _ body: (ObjectKey, PastOperation) -> Void
+    ) -> Bool {
         var reader = ByteReader(bytes)
         while !reader.isAtEnd {
             guard let view = try? ChangeView(&reader) else { return false }
             view.forEachOperation(in: bytes) { counter, operation in
                 guard Operation.Kind.concernsObjects(operation.kind) else { return }
                 let operation = Operation(operation, in: bytes)
-                guard let (object, action) = operation.objectAction, object == key else { return }
+                guard let (object, action) = operation.objectAction else { return }
                 let origin = operation.judged(
                     at: Origin(dot: Dot(replica: replica, counter: counter), stamp: view.stamp, context: context))
-                touches.append(
-                    PastOperation(origin: origin, action: action, wallMilliseconds: view.wallMilliseconds))
+                body(object, PastOperation(origin: origin, action: action, wallMilliseconds: view.wallMilliseconds))
             }
         }
         return true

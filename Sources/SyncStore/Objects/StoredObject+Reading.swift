@@ -50,6 +50,14 @@ extension StoredObject {
             attachments: state.shownAttachments)
     }
 
+    /// True if the summary is what the selection asks for.
+    func isSelected(by selection: ObjectQuery.Selection) -> Bool {
+        switch selection {
+        case .standing(let standing): summary.standing == standing
+        case .conflicted: summary.hasConflict
+        }
+    }
+
     /// True if readers see the condition met; references count whether they are live or not.
     func meets(_ condition: ObjectQuery.Condition?, _ schema: CollectionSchema?) -> Bool {
         condition?.holds { value(at: $0, schema) } ?? true

@@ -10,7 +10,7 @@ extension ObjectRows {
             // Behind a key of an earlier collection everything counts; ids are never empty.
             let after = query.after.map { $0.collection == name ? $0.id.string : "" } ?? ""
             let schema = query.condition == nil && query.order == nil ? nil : try schema(of: name)
-            let plan = try plan(for: query, row, schema)
+            let plan = hasWaiting(name) ? .scan : try plan(for: query, row, schema)
             if query.order != nil { page.begin(plan, sortedLimit: sortedLimit) }
             switch plan {
             case .walk(let order): try walked(order, row, name, schema, into: &page)
@@ -42,14 +42,14 @@ extension ObjectRows {
                 if object.meets(query.condition, schema) { cost.matched += 1 }
                 return true
             }
-            if case .lookUp(let lookup) = try plan(for: query, row, schema) {
+            if !hasWaiting(name), case .lookUp(let lookup) = try plan(for: query, row, schema) {
                 cost.index = lookup.field
                 if lookup.isExact {
                     cost.matched += try matchCount(of: lookup, row, upTo: .max)
                 } else {
                     try indexed(lookup, row, name, after: "", count)
                 }
-            } else if query.condition == nil, query.selection == .standing(.live) {
+            } else if query.condition == nil, query.selection == .standing(.live), !hasWaiting(name) {
                 cost.matched += try liveCount(row)
             } else {
                 try scanned(query.selection, row, name, after: "", count)
@@ -81,14 +81,21 @@ extension ObjectRows {
         // Constants, so that SQLite may use the partial indexes.
         let condition =
             switch selection {
-            case .standing(let standing): "standing = \(standing.rawValue)"
-            case .conflicted: "has_conflict = 1"
+            case _ where hasWaiting(name): ""
+            case .standing(let standing): "AND standing = \(standing.rawValue)"
+            case .conflicted: "AND has_conflict = 1"
             }
         try access.forEach(
-            "SELECT \(Self.columns) FROM object WHERE collection = ? AND key > ? AND \(condition) ORDER BY key",
+            "SELECT \(Self.columns) FROM object WHERE collection = ? AND key > ? \(condition) ORDER BY key",
             .integer(collection), .text(after)
-        ) { row throws(StoreError) in body(try object(row, name)) }
+        ) { row throws(StoreError) in
+            let object = try object(row, name)
+            return object.isSelected(by: selection) ? body(object) : true
+        }
     }
+
+    /// True if objects of the collection are shown otherwise than their rows and indexes say.
+    private func hasWaiting(_ collection: ExactString) -> Bool { waiting?.concerns(collection) ?? false }
 
     private func liveCount(_ collection: Int64) throws(StoreError) -> Int {
         Int(

@@ -7,13 +7,18 @@ struct ObjectRows: ObjectSource {
     let hot: HotObjects?
     /// The contexts of replicas that were looked up; nil if the log may change in between.
     let knownContexts: KnownContexts?
+    /// The work that objects are shown with; nil for the objects as all devices judge them.
+    let waiting: WaitingWork?
     var access: SQLiteAccess { log.access }
     var touched: TouchRows { TouchRows(log) }
 
     /// - Parameter sharesContexts: what authors had seen is read once, for many objects; the log has to stay as it is.
-    init(_ log: LogRows, hot: HotObjects? = nil, sharesContexts: Bool = false) {
+    init(
+        _ log: LogRows, hot: HotObjects? = nil, sharesContexts: Bool = false, waiting: WaitingWork? = nil
+    ) {
         self.log = log
         self.hot = hot
+        self.waiting = waiting
         knownContexts = sharesContexts ? KnownContexts() : nil
     }
 
@@ -74,7 +79,8 @@ struct ObjectRows: ObjectSource {
         object.summary = ObjectSummary(
             standing: standing, hasConflict: row.integer(9) != 0,
             digest: row.isNull(10) ? nil : Sum256(bytes: row.blob(10)))
-        return object
+        guard let waiting, waiting.concerns(object.key) else { return object }
+        return waiting.laid(over: object, try schema(of: object.key.collection))
     }
 
     private static func natural(_ row: SQLRow, _ column: Int32) throws(StoreError) -> UInt64 {

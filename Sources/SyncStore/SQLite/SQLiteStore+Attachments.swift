@@ -2,9 +2,22 @@ package import SyncModel
 
 // Attachments
 extension SQLiteStore {
-    /// Returns the attachments that a reader sees, newest first.
+    /// Returns the attachments that this device's own readers see, newest first.
     package func attachments(_ query: AttachmentQuery) throws(StoreError) -> [StoredAttachment] {
-        try readLog(query.space) { rows throws(StoreError) in try AttachmentRows(rows).attachments(query) } ?? []
+        try readShown(query.space) { rows, objects throws(StoreError) in
+            let waiting = Set(objects.waiting?.objects.filter(query.mayFind) ?? [])
+            if waiting.isEmpty { return try AttachmentRows(rows).attachments(query) }
+            // Of objects with waiting work those that they show, in place of those in the rows.
+            var (shown, others) = ([StoredAttachment](), query)
+            for key in waiting {
+                let attached = try objects.object(key)?.state.shownAttachments.newestFirst ?? []
+                shown += attached.map { StoredAttachment(owner: key, attachment: $0) }.filter(query.finds)
+                let counted = try ObjectRows(rows).object(key)?.state.shownAttachments.count ?? 0
+                others.limit = others.limit.addingReportingOverflow(counted).overflow ? .max : others.limit + counted
+            }
+            let found = try AttachmentRows(rows).attachments(others).filter { !waiting.contains($0.owner) }
+            return Array((found + shown).sorted { $1.attachment.key < $0.attachment.key }.prefix(query.limit))
+        } ?? []
     }
 
     /// Returns the reference to the blob; nil when no attachment ever needed it, or it was forgotten since.

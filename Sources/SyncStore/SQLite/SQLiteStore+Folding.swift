@@ -25,6 +25,6 @@ extension SQLiteStore {
         writing.log = sealing.after
         writing.own.folded(tail.replica, sealing.tip, sealed: tail.sealedTip)
         writing.tail = tail.folded(as: sealing)
-        publish(writing)
+        publish(writing, movesOwn: false)
     }
 }

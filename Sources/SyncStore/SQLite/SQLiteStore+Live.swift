@@ -25,8 +25,7 @@ extension SQLiteStore {
         of query: ObjectQuery, since position: Int64? = nil
     ) throws(StoreError) -> (result: LiveResult, step: LiveStep) {
         guard let collection = query.collection else { preconditionFailure("a live result is of one collection") }
-        let found = try readLog(query.space) { rows throws(StoreError) in
-            let objects = ObjectRows(rows)
+        let found = try readShown(query.space) { _, objects throws(StoreError) in
             var search = query
             let order = query.order ?? ObjectOrder([])
             search.order = order
@@ -68,8 +67,8 @@ extension SQLiteStore {
     /// - Returns: a step for each result, in their order.
     package func advance(_ results: inout [LiveResult]) throws(StoreError) -> [LiveStep] {
         guard let space = results.first?.query.space else { return [] }
-        return try readLog(space) { rows throws(StoreError) in
-            try Self.advance(&results, ObjectRows(rows))
+        return try readShown(space) { _, objects throws(StoreError) in
+            try Self.advance(&results, objects)
         } ?? results.map { _ in .outdated }
     }
 

@@ -65,12 +65,24 @@ extension SQLiteStore {
 
 // Objects
 extension SQLiteStore {
+    /// Returns the object as all devices judge it that hold the same.
     package func object(_ key: ObjectKey, space: SpaceID) throws(StoreError) -> StoredObject? {
         try readLog(space) { rows throws(StoreError) in
-            let object = try ObjectRows(rows).object(key)
-            guard object?.summary.standing ?? .nothing == .nothing else { return object }
-            return try ArrivingObjects(rows).object(key) ?? object
+            try Self.object(key, rows, ObjectRows(rows))
         } ?? nil
+    }
+
+    /// Returns the object as this device's own readers see it (`WaitingWork`).
+    package func shownObject(_ key: ObjectKey, space: SpaceID) throws(StoreError) -> StoredObject? {
+        try readShown(space) { rows, objects throws(StoreError) in try Self.object(key, rows, objects) } ?? nil
+    }
+
+    private static func object(
+        _ key: ObjectKey, _ rows: LogRows, _ objects: ObjectRows
+    ) throws(StoreError) -> StoredObject? {
+        let object = try objects.object(key)
+        guard object?.summary.standing ?? .nothing == .nothing else { return object }
+        return try ArrivingObjects(rows).object(key) ?? object
     }
 
     /// Returns the receipt for a wipe that is kept of a device; whether the device signed it is not checked.
@@ -106,11 +118,11 @@ extension SQLiteStore {
         return count
     }
 
-    /// Returns objects in the order of (collection, id).
+    /// Returns objects in the order of (collection, id), as this device's own readers see them, as all queries do.
     package func objects(_ query: ObjectQuery) throws(StoreError) -> [StoredObject] {
-        try readLog(query.space) { rows throws(StoreError) in
-            let objects = try ObjectRows(rows).page(query).objects
-            let arriving = try ArrivingObjects(rows).page(query).objects
+        try readShown(query.space) { rows, shown throws(StoreError) in
+            let objects = try shown.page(query).objects
+            let arriving = try ArrivingObjects(rows, behind: shown.waiting).page(query).objects
             if arriving.isEmpty { return objects }
             return Array((objects + arriving).sorted { $0.key < $1.key }.prefix(query.limit))
         } ?? []
@@ -130,11 +142,11 @@ extension SQLiteStore {
     package func places(
         _ query: ObjectQuery, sortedLimit: Int
     ) throws(StoreError) -> (places: [ObjectOrder.Place], isWhole: Bool) {
-        try readLog(query.space) { rows throws(StoreError) in
-            let page = try ObjectRows(rows).page(query, sortedLimit: sortedLimit)
+        try readShown(query.space) { rows, objects throws(StoreError) in
+            let page = try objects.page(query, sortedLimit: sortedLimit)
             var wider = query
             wider.limit = page.limit
-            let arriving = try ArrivingObjects(rows).page(wider).places
+            let arriving = try ArrivingObjects(rows, behind: objects.waiting).page(wider).places
             var places = page.places
             if let order = query.order, !arriving.isEmpty {
                 places = Array((places + arriving).sorted(by: order.isBefore).prefix(page.limit))
@@ -146,11 +158,11 @@ extension SQLiteStore {
     /// Returns the number of objects of a query, and what it takes to find them. Without an order all objects count, else those
     /// of the first page.
     package func cost(of query: ObjectQuery) throws(StoreError) -> QueryCost {
-        try readLog(query.space) { rows throws(StoreError) in
-            var cost = try ObjectRows(rows).cost(of: query)
+        try readShown(query.space) { rows, objects throws(StoreError) in
+            var cost = try objects.cost(of: query)
             var arriving = query
             (arriving.order, arriving.after, arriving.limit) = (nil, nil, .max)
-            let count = try ArrivingObjects(rows).page(arriving).objects.count
+            let count = try ArrivingObjects(rows, behind: objects.waiting).page(arriving).objects.count
             cost.examined += count
             cost.matched += count
             if query.order != nil { cost.matched = min(cost.matched, query.limit) }
@@ -164,6 +176,15 @@ extension SQLiteStore {
     ) throws(StoreError) -> [StoredObject] {
         try readLog(space) { rows throws(StoreError) in
             try ObjectRows(rows).changes(of: collection, after: position, limit: limit)
+        } ?? []
+    }
+
+    /// Returns the same objects as this device's own readers see them (`WaitingWork`).
+    package func shownChanges(
+        of collection: ExactString?, space: SpaceID, after position: Int64, limit: Int
+    ) throws(StoreError) -> [StoredObject] {
+        try readShown(space) { _, objects throws(StoreError) in
+            try objects.changes(of: collection, after: position, limit: limit)
         } ?? []
     }
 

@@ -49,10 +49,12 @@ extension SQLiteStore {
         let followedBefore = writing.log.cuts.founder
         let sign = isSealed ? sign : { _ in [] }
         let commit = LocalCommit(writing.own, on: state, wallMilliseconds: wallMilliseconds, faults: faults.model)
+        let generation = published.withLock(\.generation)
         let (planned, settled) = try write(&writing) { [hot = writing.hot] access throws(StoreError) in
             let rows = try spaceRows(access)
             let objects = ObjectRows(rows, hot: hot)
             var commit = commit
+            if !writes.allSatisfy(\.isAgain) { commit.wait(for: try waitingWork(in: rows, generation)) }
             for write in writes { try commit.take(write, reading: objects, sign: sign) }
             let planned = try commit.finish(reading: objects, StreamRows(rows), sign: sign)
             try recording(rows, planned.result)
@@ -81,7 +83,7 @@ extension SQLiteStore {
             }
             writing.own.committed(planned.author, sealed: writing.tail?.sealedTip)
         }
-        publish(writing)
+        publish(writing, movesOwn: false)
         let result = planned.result.settled(by: settled)
         // Adopted before the plan was made, which so did not see it as a change.
         return writing.log.cuts.founder == followedBefore ? result : result.judged(by: writing.log.cuts)
@@ -125,6 +127,7 @@ extension SQLiteStore {
             var plan = plan
             var settled: LogPlan?
             try plan.settleCuts(on: state, rows, faults: faults)
+            lookForWaitingWork(by: plan.after.cuts)
             let planned = try plan.applyObjects(on: state, objects, faults: faults.model)
             let streams = try plan.applyStreams(on: state, StreamRows(rows))
             try objects.write(planned, segments: try rows.write(plan), at: wallMilliseconds)
@@ -143,7 +146,7 @@ extension SQLiteStore {
         writing.log = plan.after
         if !plan.commit.additions.isEmpty { writing.guests = nil }
         writing.own.applied(plan)
-        publish(writing)
+        publish(writing, movesOwn: plan.entries.contains { $0.verified.segment.replica.device == device })
         let commit = settled.map { plan.commit.settled(by: $0) } ?? plan.commit
         return commit.serving(writing.takeUnserved(), andOwn: true)
     }
@@ -179,7 +182,7 @@ extension SQLiteStore {
         writing.own.sealed(tail.replica, sealing.tip)
         writing.unserved += sealing.log.entries.map(\.verified)
         writing.tail = faults.contains(.foldWhatWasSeen) ? tail.seen(as: sealing) : nil
-        publish(writing)
+        publish(writing, movesOwn: false)
     }
 
     /// Seals, and runs `body` before anything else is written.
@@ -228,7 +231,7 @@ extension SQLiteStore {
             }
             guard planned.isChanged else { return planned.step(limit: limit) }
             writing.log = planned.log.after
-            publish(writing)
+            publish(writing, movesOwn: false)
             return planned.step(limit: limit)
         }
     }
@@ -239,7 +242,7 @@ extension SQLiteStore {
         try writing.withLock { writing throws(StoreError) in
             if writing.isClosed { throw .closed }
             writing.own.end()
-            publish(writing)
+            publish(writing, movesOwn: false)
         }
     }
 

@@ -24,6 +24,10 @@ package final class SQLiteStore: Sendable {
     let published: Mutex<Published>
     /// As it was read last.
     let voidBlobs = Mutex<VoidBlobs?>(nil)
+    /// As it was read last.
+    let knownWork = Mutex<KnownWork?>(nil)
+    /// The device whose store it is.
+    let device: DeviceID
 
     /// Held for the whole of a write.
     struct Writing: Sendable {
@@ -59,6 +63,11 @@ package final class SQLiteStore: Sendable {
     struct Published: Sendable {
         var log: LogState
         var ownReplica: ReplicaID?
+        /// True once a retirement of this device is known, also if it came back since. Set before readers can see what that did.
+        var wasRetired = false
+        /// Grows where the waiting work may be another one (`WaitingWork`): cuts or facts of members changed, or own histories did
+        /// not just grow by a write.
+        var generation: UInt64 = 0
         /// True while readers are given what an older program wrote.
         var isOld = false
         var condition = StoreHealth.Condition.ok
@@ -78,6 +87,7 @@ package final class SQLiteStore: Sendable {
         incarnations: @escaping @Sendable () -> UInt64, sign: @escaping @Sendable ([UInt8]) -> [UInt8]
     ) throws(StoreError) {
         self.configuration = configuration
+        self.device = device
         self.faults = faults
         self.sign = sign
         files = StoreFiles(directory: configuration.directory)
@@ -103,7 +113,10 @@ package final class SQLiteStore: Sendable {
             try Connection(
                 path: files.database, virtualFileSystem: configuration.virtualFileSystem, role: .reader)
         }
-        published = Mutex(Published(log: log, ownReplica: own.author?.replica, isOld: isOld))
+        published = Mutex(
+            Published(
+                log: log, ownReplica: own.author?.replica, wasRetired: !log.cuts.cuts(of: device).isEmpty, isOld: isOld)
+        )
         writing = Mutex(
             Writing(
                 writer: writer, log: log, own: own, hot: HotObjects(largeBytes: configuration.largeStateBytes),
@@ -240,9 +253,19 @@ package final class SQLiteStore: Sendable {
         return rows
     }
 
-    func publish(_ writing: Writing) {
+    /// Lets readers look for work that waits to be written again, from before the commit on by which it begins to wait.
+    func lookForWaitingWork(by cuts: CutTable) {
+        if !cuts.cuts(of: device).isEmpty { published.withLock { $0.wasRetired = true } }
+    }
+
+    /// - Parameter movesOwn: false if this device's own histories are as before, but for what it wrote itself.
+    func publish(_ writing: Writing, movesOwn: Bool = true) {
+        lookForWaitingWork(by: writing.log.cuts)
         let own = writing.own.author?.replica
         published.withLock { published in
+            if movesOwn || published.log.cuts != writing.log.cuts || published.log.members != writing.log.members {
+                published.generation += 1
+            }
             published.log = writing.log
             published.ownReplica = own
         }

@@ -4,9 +4,14 @@ import SyncModel
 /// is here otherwise. What is here is shown as it is until then.
 struct ArrivingObjects {
     private let log: LogRows
+    /// The work with which readers are shown some of them otherwise.
+    private let waiting: WaitingWork?
     private var access: SQLiteAccess { log.access }
 
-    init(_ log: LogRows) { self.log = log }
+    init(_ log: LogRows, behind waiting: WaitingWork? = nil) {
+        self.log = log
+        self.waiting = waiting
+    }
 
     /// The condition for arriving objects. It includes those of an earlier stream that the present one has not announced yet.
     private static let isArriving = """
@@ -41,6 +46,7 @@ struct ArrivingObjects {
             .text(query.after?.id.string ?? ""), .text(query.collection?.string ?? "")
         ) { row throws(StoreError) in
             let key = ObjectKey(collection: ExactString(row.text(0)), id: ExactString(row.text(1)))
+            if waiting?.concerns(key) ?? false { return true }
             if schema?.collection != key.collection {
                 schema = (key.collection, try ObjectRows(log).schema(of: key.collection))
             }
@@ -90,14 +96,5 @@ struct ArrivingObjects {
             if end ?? 0 < entry.next { return false }
         }
         return true
-    }
-}
-
-extension StoredObject {
-    fileprivate func isSelected(by selection: ObjectQuery.Selection) -> Bool {
-        switch selection {
-        case .standing(let standing): summary.standing == standing
-        case .conflicted: summary.hasConflict
-        }
     }
 }

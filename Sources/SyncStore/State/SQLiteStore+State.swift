@@ -147,6 +147,7 @@ extension SQLiteStore {
                     rows, ObjectRows(rows, hot: hot), on: state, judging: strictEnds, at: wallMilliseconds,
                     faults: faults)
                 try join.run(reached)
+                lookForWaitingWork(by: join.state.cuts)
                 var (after, commit) = (join.state, join.commit)
                 guard after.founder == nil else { return (after, commit) }
                 let settled = try rows.followFounder(

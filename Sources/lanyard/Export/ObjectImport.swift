@@ -170,7 +170,7 @@ final class ObjectImport {
     static func isOfOneObject(_ code: ErrorCode) -> Bool {
         switch code {
         case .objectDeleted, .undecided, .constantField, .alreadyExists, .typeMismatch, .objectIncomplete, .notFound,
-            .catchingUp, .invalidName, .tooLarge, .tooDeep, .numberOutOfRange:
+            .catchingUp, .writingAgain, .invalidName, .tooLarge, .tooDeep, .numberOutOfRange:
             true
         case _: false
         }

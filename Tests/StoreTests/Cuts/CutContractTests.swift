@@ -343,6 +343,8 @@ import Testing
             try stores[0].pull(from: stores[1])
             // Nobody hears of it in time.
             _ = try stores[0].rewriteVoid(limit: 1, wallMilliseconds: 1_700_000_000_000)
+            let shown = try #require(try stores[0].shownObject(key("mine"), space: .home))
+            #expect(shown.value(at: ["title"], nil) == "second", "its own screen shows all of it")
         }
         while try stores[0].rewriteVoid(limit: 1, wallMilliseconds: 1_700_000_000_000).hasMore {}
         try converge(stores)

@@ -63,7 +63,7 @@ extension Agent {
             var entries = LiveEntries(store)
             return try read { () throws(StoreError) in
                 try ids.map { id throws(StoreError) in
-                    let object = try store.object(ObjectKey(collection: collection, id: id), space: .home)
+                    let object = try store.shownObject(ObjectKey(collection: collection, id: id), space: .home)
                     guard let object, object.summary.standing == .live else { return nil }
                     return try entries.bytes(object)
                 } as [[UInt8]?]

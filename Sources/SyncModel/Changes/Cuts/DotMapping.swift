@@ -4,16 +4,20 @@ package struct DotMapping {
     let old: ReplicaID
     let new: ReplicaID
     let places: [Rewriting]
+    /// The replicas of which the operation's author had known all that counts now.
+    let known: Set<ReplicaID>
 
     /// Creates a mapping.
     ///
     /// - Parameters:
     ///   - old: The author of the operation.
     ///   - new: The replica that writes it again.
-    package init(from old: ReplicaID, to new: ReplicaID, _ places: [Rewriting]) {
+    ///   - others: Further replicas that wrote again what the operation's author had written before it.
+    package init(from old: ReplicaID, to new: ReplicaID, _ places: [Rewriting], behind others: [ReplicaID] = []) {
         self.old = old
         self.new = new
         self.places = places
+        known = Set(others + [new])
     }
 
     /// The replica that writes the operation again.
@@ -90,6 +94,24 @@ package struct DotMapping {
                 case .node(let node): .node(self(node))
                 }
             return .after(previous.map { self($0) }, right)
+        }
+    }
+
+    /// The contents of a removal depend on the fields it meets: those are edited here as they will be.
+    ///
+    /// - Parameters:
+    ///   - fields: what is edited, as it is when the edits are said again.
+    ///   - origin: where they are said again.
+    package func callAsFunction(
+        _ edits: [ObjectFields.Operation], on fields: ObjectFields, at origin: Origin
+    ) -> [ObjectFields.Operation] {
+        guard edits.contains(where: \.removesKeys) else { return edits.map { self($0, on: ObjectFields()) } }
+        var (fields, origin) = (fields, origin)
+        return edits.map { edit in
+            let again = self(edit, on: fields)
+            fields.apply(again, at: origin)
+            origin = origin.advanced(by: ObjectFields.span(of: again))
+            return again
         }
     }
 

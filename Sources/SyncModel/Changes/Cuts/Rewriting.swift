@@ -23,6 +23,24 @@ package struct Rewriting: Hashable, Sendable {
     }
 }
 
+extension [Rewriting] {
+    /// Returns the places at which what `vector` covers was written again, also more than once.
+    package func places(ofAllIn vector: VersionVector) -> VersionVector {
+        var places = VersionVector()
+        var isMoving = !isEmpty
+        while isMoving {
+            isMoving = false
+            for row in self where vector.covers(row.old) || places.covers(row.old) {
+                let next = row.new.counter + row.count
+                guard places.next(of: row.new.replica) < next else { continue }
+                places.advance(row.new.replica, to: next)
+                isMoving = true
+            }
+        }
+        return places
+    }
+}
+
 extension Operation {
     /// A mark before rewritten operations: the operations behind it, in its change and in the changes after it, stand counter
     /// by counter for what the device had written under another incarnation from `start` on.

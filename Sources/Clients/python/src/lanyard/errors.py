@@ -52,6 +52,7 @@ class ErrorCode(StrEnum):
     CONSTANT_FIELD = "constant_field"
     SCHEMA_WOULD_LOSE_DATA = "schema_would_lose_data"
     CATCHING_UP = "catching_up"
+    WRITING_AGAIN = "writing_again"
     DUPLICATE_IDENTITY = "duplicate_identity"
     TICKET_INVALID = "ticket_invalid"
     TICKET_EXPIRED = "ticket_expired"
