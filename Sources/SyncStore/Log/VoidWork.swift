@@ -85,6 +85,8 @@ struct VoidWork {
     let end: UInt64
     /// The context at the first change of that history.
     private let beginning: [(start: UInt64, moved: [VersionVector.Entry])]
+    /// Where the device wrote work again before.
+    private let rewritten: [Rewriting]
 
     /// Nil when there is none.
     init?(of device: DeviceID, in state: LogState) {
@@ -93,6 +95,7 @@ struct VoidWork {
         start = stretch.counters.lowerBound
         end = stretch.counters.upperBound
         beginning = state.firsts.beginning(of: stretch.replica)
+        rewritten = state.cuts.rewritten.filter { $0.new.replica.device == device }
     }
 
     /// Returns the first changes to rewrite, as writes of one commit.
@@ -107,6 +110,7 @@ struct VoidWork {
             while !reader.isAtEnd, changes.count < limit, let view = try? ChangeView(&reader), view.start < end {
                 var known = VersionVector([VersionVector.Entry(replica: replica, next: view.start)])
                 for step in steps where step.start <= view.start { known.join(VersionVector(step.moved)) }
+                known.join(rewritten.places(ofAllIn: known))
                 changes += VoidChange.pieces(of: view, in: segment, known: known, .void(mark: nil))
             }
         }

@@ -19,7 +19,9 @@ extension ObjectPlan {
         case .takenBack(let before):
             places += (before + old.places(at: change.origin.dot)).filter { !places.contains($0) }
         }
-        let mapping = DotMapping(from: old.replica, to: change.origin.dot.replica, places)
+        // Some of what its author had written before may stand under an earlier replica that wrote again.
+        let before = places.map(\.new.replica).filter { !old.isTakenBack && $0.device == old.replica.device }
+        let mapping = DotMapping(from: old.replica, to: change.origin.dot.replica, places, behind: before)
         var dot = Dot(replica: old.replica, counter: old.start)
         var skipped: UInt64 = 0
         for operation in old.operations {

@@ -369,4 +369,30 @@ import Testing
         for store in stores { #expect(try text(store, key("mine")) == "second") }
         try expectEqual(stores)
     }
+
+    @Test func `what is written again under two replicas knows all of what its author had known`() throws {
+        let stores = try introduced(.memory, count: 2)
+        try stores[1].write(.schema("note", #"{"fields":{"tags":"set","plays":"counter"}}"#))
+        try put(stores[1], Self.note, "shared")
+        try converge(stores)
+        try stores[0].write(
+            .editing("note/1", "title", .set("first")), .editing("note/1", "tags", .add("x")),
+            .editing("note/1", "plays", .increment(3)))
+        try stores[0].write(
+            .editing("note/1", "title", .set("second")), .editing("note/1", "tags", .remove("x")),
+            .editing("note/1", "plays", .unset))
+        let before = try #require(try stores[0].json("note/1"))
+        try retire(stores[1], TestDevice(1))
+        try readmit(stores[1], TestDevice(1))
+        try stores[0].pull(from: stores[1])
+        #expect(try stores[0].rewriteVoid(limit: 1, wallMilliseconds: 1_700_000_000_000).hasMore)
+        try stores[0].closeIncarnation()
+        while try stores[0].rewriteVoid(limit: 1, wallMilliseconds: 1_700_000_000_000).hasMore {}
+        try converge(stores)
+        for store in stores {
+            #expect(try store.json("note/1") == before)
+            #expect(try store.object(Self.note, space: .home)?.summary.hasConflict == false)
+        }
+        try expectEqual(stores)
+    }
 }
