@@ -114,6 +114,8 @@ extension RigSuites {
                     ["edit", "note/mine", "title=x"], code: "writing_again", exit: 4)?
                     .error
                 #expect(refusal?.hint.contains("lanyard status") == true, "\(refusal as Any)")
+                let reason = try three.lanyard("why", "note/mine").output
+                #expect(reason.contains("written again") && reason.contains("lanyard devices retire"), "\(reason)")
                 let fetched = "lanyard fetch $(lanyard attachments note/mine --json | jq -r .[0].id) -o -"
                 #expect(try three.run(["sh", "-c", fetched]).output == "picture")
                 let deleted = try three.expectRefusal(["get", "note/gone"], code: "not_found", exit: 3)?.error

@@ -41,6 +41,8 @@ struct WhyReasoning {
         case unknown
         case deleted
         case undecided
+        /// Some of what it shows here waits to be written again.
+        case waiting
     }
 
     /// - Parameter object: what was asked for, with `target` nil.
@@ -49,7 +51,8 @@ struct WhyReasoning {
     ) -> WhyResponse {
         var faults = nodeFaults(isConnected: target?.state == .connected)
         if let object, let fault = fault(of: object.name, object.finding) { faults.append(fault) }
-        let peers = target.map { [$0] } ?? now.peers
+        // Which devices are away matters for what waits as far as its own hint says.
+        let peers = object?.finding == .waiting ? [] : target.map { [$0] } ?? now.peers
         // That a device is kept away on purpose is no fault of the node's; and one that was revoked itself is kept away by all.
         for peer in peers where target != nil || !(peer.isBlocked || isBarred(peer) || now.isRevoked) {
             if let fault = fault(of: peer) { faults.append(fault) }
@@ -187,6 +190,14 @@ struct WhyReasoning {
     private func fault(of object: String, _ finding: ObjectFinding) -> Fault? {
         switch finding {
         case .here: nil
+        case .waiting:
+            Fault(
+                link: .store,
+                detail:
+                    "what this device wrote to \(object) when it was retired shows here alone until it is written again",
+                hint:
+                    "It waits until all other devices have heard that this one was retired; those that do not come back"
+                    + " can be retired, too: lanyard devices retire")
         case .unknown:
             Fault(
                 link: .vector, detail: "\(object) is not on this device",
