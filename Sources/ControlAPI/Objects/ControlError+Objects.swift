@@ -63,7 +63,7 @@ extension ControlError {
     /// A write to an object on which work of this device waits to be written again.
     package static let writingAgain = ControlError(
         .writingAgain,
-        "What this device wrote to the object when it was retired shows here alone until it is written again; the object can be "
+        "What this device wrote to the object while it was away shows here alone until it is written again; the object can be "
             + "read, not yet written.",
         hint: "See what that waits for: lanyard status")
 

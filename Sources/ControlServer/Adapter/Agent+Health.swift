@@ -74,13 +74,14 @@ extension Agent {
         guard parts.count == 2 else { return nil }
         let key = ObjectKey(collection: ExactString(String(parts[0])), id: ExactString(String(parts[1])))
         guard key.isValid else { return nil }
-        if try await stored({ () throws(StoreError) in try store.hasWaitingWork(on: key, space: .home) }) {
-            return .waiting
-        }
         switch try await stored({ () throws(StoreError) in try store.shownObject(key, space: .home)?.summary.standing })
         {
         case nil, .nothing: return .unknown
-        case .live: return .here
+        case .live:
+            let isWaiting = try await stored { () throws(StoreError) in
+                try store.hasWaitingWork(on: key, space: .home)
+            }
+            return isWaiting ? .waiting : .here
         case .deleted: return .deleted
         case .undecided: return .undecided
         }

@@ -95,7 +95,7 @@ extension Agent {
             state = try self.state(of: query.name, behind: at, in: past).state
             guard state.isShown else { throw .notThen }
         } else {
-            // The object first: its past, read later, has at least what the object shows.
+            // The object first: its past, read later, has at least what the object shows, but for work that waits to be written again.
             state = try shownObject(query.name).state
             past = try keptPast(of: query.name)
         }

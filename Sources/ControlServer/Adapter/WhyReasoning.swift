@@ -51,8 +51,7 @@ struct WhyReasoning {
     ) -> WhyResponse {
         var faults = nodeFaults(isConnected: target?.state == .connected)
         if let object, let fault = fault(of: object.name, object.finding) { faults.append(fault) }
-        // Which devices are away matters for what waits as far as its own hint says.
-        let peers = object?.finding == .waiting ? [] : target.map { [$0] } ?? now.peers
+        let peers = target.map { [$0] } ?? now.peers
         // That a device is kept away on purpose is no fault of the node's; and one that was revoked itself is kept away by all.
         for peer in peers where target != nil || !(peer.isBlocked || isBarred(peer) || now.isRevoked) {
             if let fault = fault(of: peer) { faults.append(fault) }
@@ -63,7 +62,12 @@ struct WhyReasoning {
                     link: .pairing, detail: "no other device is paired with this one",
                     hint: "Type `lanyard invite` here, and `lanyard join TICKET` on the other device."))
         }
-        return assemble(faults, peers: peers, errors: errors)
+        var answer = assemble(faults, peers: peers, errors: errors)
+        // An earlier link that is broken is only why it takes so long.
+        if let object, object.finding == .waiting, !now.cuts.isAway(now.own) {
+            answer.hint = fault(of: object.name, .waiting)?.hint ?? answer.hint
+        }
+        return answer
     }
 
     /// An agent that is seen and is no member: that is why it is not in step.
@@ -194,10 +198,11 @@ struct WhyReasoning {
             Fault(
                 link: .store,
                 detail:
-                    "what this device wrote to \(object) when it was retired shows here alone until it is written again",
+                    "what this device wrote to \(object) while it was away shows here alone until it is written again",
                 hint:
-                    "It waits until all other devices have heard that this one was retired; those that do not come back"
-                    + " can be retired, too: lanyard devices retire")
+                    "What this device wrote to \(object) while it was away is to be written again. That waits until all"
+                    + " other devices have heard that this one was retired; those that do not come back can be retired,"
+                    + " too: lanyard devices retire")
         case .unknown:
             Fault(
                 link: .vector, detail: "\(object) is not on this device",

@@ -67,7 +67,7 @@ struct WaitingWork: Sendable {
             if case .applied = outcome { last = operation }
         }
         guard let last else { return object }
-        shown.version = last.origin.dot
+        shown.version = last.origin.advanced(by: max(last.action.span, 1) - 1).dot
         shown.changedMilliseconds = max(object.changedMilliseconds, last.wallMilliseconds)
         shown.summary = shown.summarized(schema)
         shown.summary.forgetTables()

@@ -52,7 +52,7 @@ import Testing
         return stores
     }
 
-    /// 0 writes while nobody listens.
+    /// 0 writes while it is alone.
     private func write(_ store: SQLiteStore) throws {
         try store.write(.editing("note/shared", "body", .set("Dear all, far and wide.")))
         try store.write(.editing("note/shared", "plays", .increment(3)), .attaching("picture", to: "note/shared"))
