@@ -129,12 +129,12 @@ extension RigSuites {
                 try rig("start", "3")
                 #expect(try isShown(), "also after a new start")
                 try rig("start", "2")
-                try eventually(within: .seconds(60), "it is written again, and shows on all") {
+                try eventually(within: .seconds(30), "it is written again, and shows on all") {
                     #expect(try isShown(), "it is never absent from its own screen")
                     return try rig.show([1, 2, 3, 4], "note/mine", ["title": "written away"])
                         && rig.show([1, 2, 3, 4], "note/shared", ["title": "edited away"])
                 }
-                try rig.inStep(within: .seconds(30))
+                try rig.inStep(within: .seconds(10))
                 #expect(try three.warning("writing_again") == nil)
             }
         }

@@ -71,6 +71,7 @@ extension ObjectPlan {
             // What it was judged by: also all of its own history so far, some of which may have counted.
             var judged = isTakenBack ? again.known.meet(known) : again.known
             judged.advance(dot.replica, to: known.next(of: dot.replica))
+            if !isTakenBack { judged.join(mapping.places(ofAllIn: judged)) }
             return try self.again(again.edit, at: dot, of: old, judged, at: origin, mapping, reading)
         case .editAttachments(let edit):
             let birth = edit.life.birth(at: Self.origin(of: dot))

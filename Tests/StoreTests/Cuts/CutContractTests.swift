@@ -395,4 +395,27 @@ import Testing
         }
         try expectEqual(stores)
     }
+
+    @Test func `what is written again a third time finds what it hangs from`() throws {
+        let stores = try introduced(.memory, count: 2)
+        try stores[1].write(.schema("note", #"{"fields":{"body":"text"}}"#))
+        try stores[1].write(.putting("note/1", #"{"body":""}"#))
+        try converge(stores)
+        for text in ["abc", "abcdef", "abcdefghi"] {
+            try stores[0].write(.editing("note/1", "body", .set(.string(ExactString(text)))))
+        }
+        for _ in 0..<2 {
+            try retire(stores[1], TestDevice(1))
+            try readmit(stores[1], TestDevice(1))
+            try stores[0].pull(from: stores[1])
+            // None of it arrives elsewhere, and the machine starts anew between the steps.
+            while try stores[0].rewriteVoid(limit: 1, wallMilliseconds: 1_700_000_000_000).hasMore {
+                #expect(try stores[0].shownObject(Self.note, space: .home)?.value(at: ["body"], nil) == "abcdefghi")
+                try stores[0].closeIncarnation()
+            }
+        }
+        try converge(stores)
+        for store in stores { #expect(try text(store, Self.note, "body") == "abcdefghi") }
+        try expectEqual(stores)
+    }
 }

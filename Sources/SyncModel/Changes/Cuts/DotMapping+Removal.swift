@@ -8,7 +8,6 @@ extension DotMapping {
 
     private func seen(_ then: [Removal.Seen], now: [Removal.Seen]) -> [Removal.Seen] {
         now.compactMap { present in
-            // Such as what the new replica has rewritten so far.
             if known.contains(present.replica) { return present }
             guard let past = then.first(where: { $0.replica == present.replica }) else { return nil }
             // What lay beyond is void. What was added since stays.

@@ -4,7 +4,8 @@ package struct DotMapping {
     let old: ReplicaID
     let new: ReplicaID
     let places: [Rewriting]
-    /// The replicas of which the operation's author had known all that counts now.
+    /// The replicas that wrote again: of what they hold of a sum, the operation's author had known all. (A removal does nothing
+    /// to a sum of which its origin does not know the last part.)
     let known: Set<ReplicaID>
 
     /// Creates a mapping.
@@ -12,7 +13,7 @@ package struct DotMapping {
     /// - Parameters:
     ///   - old: The author of the operation.
     ///   - new: The replica that writes it again.
-    ///   - others: Further replicas that wrote again what the operation's author had written before it.
+    ///   - others: Further replicas of the author's device that wrote again.
     package init(from old: ReplicaID, to new: ReplicaID, _ places: [Rewriting], behind others: [ReplicaID] = []) {
         self.old = old
         self.new = new
@@ -28,6 +29,11 @@ package struct DotMapping {
         places.contains {
             $0.new.replica == entry.replica && entry.next > $0.new.counter && entry.next - $0.new.counter <= $0.count
         }
+    }
+
+    /// Returns the places at which the author's device wrote again what `vector` covers.
+    package func places(ofAllIn vector: VersionVector) -> VersionVector {
+        places.filter { $0.new.replica.device == new.device }.places(ofAllIn: vector)
     }
 
     /// The present dot of a rewritten operation; nil for one that was not rewritten.

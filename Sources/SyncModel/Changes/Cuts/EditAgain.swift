@@ -7,7 +7,7 @@ extension Operation {
     /// there is decided by what its author knows now.
     package struct EditAgain: Hashable, Sendable {
         package let edit: ObjectEdit
-        /// The vector its author had seen when it first wrote the edit.
+        /// The vector its author had seen when it first wrote the edit, and where that stands again.
         package let known: VersionVector
 
         package init(_ edit: ObjectEdit, known: VersionVector) {

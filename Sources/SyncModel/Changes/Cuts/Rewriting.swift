@@ -24,14 +24,17 @@ package struct Rewriting: Hashable, Sendable {
 }
 
 extension [Rewriting] {
-    /// Returns the places at which what `vector` covers was written again, also more than once.
+    /// Returns the places at which what `vector` covers was written again, also more than once: of each replica that wrote again
+    /// all up to the last of them.
     package func places(ofAllIn vector: VersionVector) -> VersionVector {
         var places = VersionVector()
         var isMoving = !isEmpty
         while isMoving {
             isMoving = false
-            for row in self where vector.covers(row.old) || places.covers(row.old) {
-                let next = row.new.counter + row.count
+            for row in self {
+                let covered = Swift.max(vector.next(of: row.old.replica), places.next(of: row.old.replica))
+                guard covered > row.old.counter else { continue }
+                let next = row.new.counter + Swift.min(row.count, covered - row.old.counter)
                 guard places.next(of: row.new.replica) < next else { continue }
                 places.advance(row.new.replica, to: next)
                 isMoving = true
