@@ -153,17 +153,17 @@ import Testing
     }
 
     @Test func `the same port moves from one address to all of them and back, and sessions stay`() async throws {
-        try await withDesk("listen = '127.0.0.1:0'") { desk async throws in
+        let port = try await freePort()
+        try await withDesk("listen = '127.0.0.1:\(port)'") { desk async throws in
             try await desk.live.withPeer { peer async throws in
                 let before = try await desk.onlyConnection(with: peer)
-                let port = desk.agent.listenPort
                 desk.expectRefusing(port, host: 3)
                 #expect(try await desk.reload("listen = ':\(port)'").taken.map(\.setting) == ["listen"])
                 try desk.expectAccepting(port, host: 3)
                 #expect(try await desk.reload("listen = '127.0.0.1:\(port)'").taken.map(\.setting) == ["listen"])
                 desk.expectRefusing(port, host: 3)
                 try desk.expectAccepting(port)
-                #expect(desk.agent.listenPort == port)
+                #expect(Int(desk.agent.listenPort) == port)
                 #expect(try await desk.onlyConnection(with: peer) == before)
             }
         }

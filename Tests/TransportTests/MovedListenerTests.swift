@@ -33,7 +33,7 @@ import Testing
 
     @Test func `a new address accepts, the one before refuses, and what was accepted there stays`() async throws {
         let (server, client) = try await members()
-        let old = try await server.listen()
+        let old = try await server.listenApart()
         let first = try await connect(client, to: server, at: old)
         let new = try await move(server, to: "127.0.0.1", 0)
         #expect(new.host == "127.0.0.1" && new.port != old.port)
@@ -69,7 +69,7 @@ import Testing
 
     @Test func `one port moves from all addresses to one of them, and back`() async throws {
         let (server, client) = try await members()
-        let port = try await server.listen(nil).port
+        let port = try await server.listenApart(nil).port
         let (loopback, other) = (HostPort(host: "127.0.0.1", port: port)!, HostPort(host: "::1", port: port)!)
         let first = try await connect(client, to: server, at: other)
         #expect(try await move(server, to: "127.0.0.1", port) == loopback)
@@ -84,7 +84,7 @@ import Testing
     /// A process that starts a program has copies of its descriptors until that program has begun.
     @Test func `a port moves though a program that is being started has a copy of the socket`() async throws {
         let (server, client) = try await members()
-        let port = try await server.listen().port
+        let port = try await server.listenApart().port
         let socket = try #require((3..<8192).first { listeningPort($0) == port })
         let copy = dup(socket)
         try #require(copy >= 0)
@@ -96,7 +96,7 @@ import Testing
     @Test func `where another program has the port at one address, the one before is opened again`() async throws {
         let (server, client) = try await members()
         let other = try await Node()
-        let port = try await other.listen("127.0.0.2").port
+        let port = try await other.listenApart("127.0.0.2").port
         let old = try await server.onFlat { $0.listen(host: "127.0.0.1", port: port) }
         let error = await #expect(throws: ListenMoveError.self) { try await move(server, to: "0.0.0.0", port) }
         #expect(error?.reason == .portInUse("0.0.0.0:\(port)") && error?.goesOn == old)

@@ -11,7 +11,7 @@ import Testing
         let (server, client) = (try await Node(limits: limits), try await Node(limits: limits))
         try await server.trust(client)
         try await client.trust(server)
-        let bound = try await server.listen(host)
+        let bound = try await server.listenApart(host)
         let loopback = host ?? "127.0.0.1"
         let outbound = try await client.dial(HostPort(host: loopback, port: bound.port)!)
         let inbound = try await server.opened(.inbound)
