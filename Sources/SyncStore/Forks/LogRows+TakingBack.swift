@@ -32,7 +32,7 @@ extension LogRows {
         try StagingRows(self).discard()
         try StreamRows(self).write(taking.shared(state.dropped))
         if isWhole {
-            try Derivation(rows: self).run()
+            try Derivation(rows: self, wallMilliseconds: wallMilliseconds).run()
         } else {
             try undo(gone, taking, on: state, at: wallMilliseconds)
         }

@@ -79,9 +79,12 @@ struct AttachmentRows {
     }
 
     /// Begins the grace period of unneeded blobs again, after everything was derived anew.
-    func releaseUnneeded() throws(StoreError) {
+    /// - Parameter wallMilliseconds: nil: by the clock of the system.
+    func releaseUnneeded(at wallMilliseconds: Int64?) throws(StoreError) {
         try access.run(
-            "UPDATE blob_reference SET released = unixepoch() * 1000 WHERE space = ? AND attachments = 0", spaceValue)
+            """
+            UPDATE blob_reference SET released = coalesce(?, unixepoch() * 1000) WHERE space = ? AND attachments = 0
+            """, .integer(wallMilliseconds), spaceValue)
     }
 
     /// - Returns: the blobs that are unneeded, and that are forgotten now.

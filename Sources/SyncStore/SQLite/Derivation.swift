@@ -18,6 +18,8 @@ struct Derivation {
 
     let rows: LogRows
     var report = UpgradeReport(nil)
+    /// The time at which blobs become unneeded; nil: by the clock of the system.
+    var wallMilliseconds: Int64?
 
     /// True if the tables must be derived again. That is also so if an older program gave effect to strict cuts (`CutFact.hasEffect`).
     ///
@@ -104,7 +106,7 @@ struct Derivation {
         try derive(batch, &state)
         if !state.cuts.isEmpty { try rows.write(state.cuts, isIncomplete: state.isIncomplete) }
         try settleStrictEnds(state, before: strictEnds)
-        try AttachmentRows(rows).releaseUnneeded()
+        try AttachmentRows(rows).releaseUnneeded(at: wallMilliseconds)
         try rows.access.run(
             "UPDATE space SET derived = ?, digest = ?, events = ? WHERE id = ?", .integer(Self.version),
             .blob(try rows.recomputedDigest().bytes), .integer(try StreamRows(rows).eventCount()),
