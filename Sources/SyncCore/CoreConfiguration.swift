@@ -233,4 +233,6 @@ package struct CoreFaults: OptionSet, Sendable, Hashable {
     package static let ignoreStatements = CoreFaults(rawValue: 1 << 21)
     /// The shell is told that a device may connect that the space refuses.
     package static let serveBarred = CoreFaults(rawValue: 1 << 22)
+    /// A node does not say that it cannot undo what became void.
+    package static let hideIncomplete = CoreFaults(rawValue: 1 << 23)
 }

@@ -10,7 +10,8 @@ extension PlantedBug {
         .forgetPartials: 4, .rowBeforeFile: 4, .skipFileSync: 4, .skipFolderSync: 4, .trustOldPages: 4,
         .believeHashes: 5, .skipChunkHash: 5, .sweepReferenced: 5, .trustLiars: 5, .unboundedInFlight: 5,
         .forgetVoidWork: 6, .releaseBeforeAcknowledged: 6, .believeClaimedHeads: 7, .believeGoodbye: 7,
-        .droppedEditsUnlisted: 7, .policyReadsClock: 7, .ignoreStatements: 2, .countVoidAdditions: 11, .elderWins: 14,
+        .droppedEditsUnlisted: 7, .policyReadsClock: 7, .ignoreStatements: 2, .hideIncomplete: 186,
+        .countVoidAdditions: 11, .elderWins: 14,
         .countUnpackedBuffers: 9, .dictionaryDropsEdit: 9,
         .textRemovalTakesAll: 9, .deadSessionAlive: 11, .counterAddsTwice: 13, .cutKeepsObjects: 13,
         .detachTakesSameFile: 13, .setForgetsContext: 13, .compactionDropsEvents: 14, .cutAtStable: 14, .askTwice: 19,
@@ -57,10 +58,13 @@ extension PlantedBug {
         // What a core says to a peer of another version.
         .sendUnagreedFrames: ["agreed frames only"],
         // What members make of a thief.
-        .strictEndsStay: ["thieves are kept out", "same digest by every road", "convergence", "no edit lost silently"],
+        .strictEndsStay: [
+            "thieves are kept out", "same digest by every road", "convergence", "no edit lost silently",
+        ],
         .countVoidAdditions: ["thieves are kept out", "same digest by every road"],
         .elderWins: ["thieves are kept out", "convergence", "same digest by every road"],
         .serveBarred: ["thieves are kept out"],
         .ignoreStatements: ["thieves are kept out", "convergence"],
+        .hideIncomplete: [Standstill.name],
     ]
 }

@@ -24,6 +24,8 @@ package struct SeedRange: Sendable {
         package var simulatedNanoseconds: Int64 = 0
         package var slowestHealNanoseconds: Int64 = 0
         package var copies = CopyCounts()
+        /// The seeds whose worlds do not come to rest, with what members say there.
+        package var standstills: [(seed: UInt64, words: String)] = []
         /// Over the digests of all seeds in their order.
         package var digest = ""
         /// Over those of the first `firstCount`, for another process to compare with.
@@ -61,6 +63,7 @@ package struct SeedRange: Sendable {
             }
             outcome.simulatedNanoseconds += run.simulatedNanoseconds
             outcome.copies += run.copies
+            if let words = run.standstill { outcome.standstills.append((run.seed, words)) }
             outcome.slowestHealNanoseconds = max(outcome.slowestHealNanoseconds, run.healNanoseconds ?? 0)
             hasher.update(data: Array(run.digest.utf8))
             if index + 1 == Self.firstCount { outcome.digestOfFirst = digest(hasher) }

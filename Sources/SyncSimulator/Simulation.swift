@@ -12,6 +12,8 @@ package struct Simulation: Sendable {
     package let healNanoseconds: Int64?
     package let framesSent: Int
     package let copies: CopyCounts
+    /// The words of members in a world of thieves that does not come to rest; nil elsewhere.
+    package let standstill: String?
 
     /// - Parameter kind: the kind of world; what the seed decides otherwise is as in the plain one.
     package init(seed: UInt64, bug: PlantedBug? = nil, kind: WorldKind = .plain, tracing: Bool = false) {
@@ -26,5 +28,6 @@ package struct Simulation: Sendable {
         healNanoseconds = world.restedAt.flatMap { rest in world.healedAt.map { rest - $0 } }
         framesSent = world.framesSent
         copies = world.copyCounts
+        standstill = world.failure == nil ? world.standstill?.description : nil
     }
 }

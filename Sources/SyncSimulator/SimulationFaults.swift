@@ -71,12 +71,14 @@ package enum PlantedBug: String, CaseIterable, Sendable {
     case elderWins = "elder-wins"
     case serveBarred = "serve-barred"
     case ignoreStatements = "ignore-statements"
+    case hideIncomplete = "hide-incomplete"
 
     /// The kind of world in which the bug is looked for: where it shows only in one kind, that one.
     package func kind(in kind: WorldKind) -> WorldKind {
         switch self {
         case .sendUnagreedFrames: .mixed
-        case .strictEndsStay, .countVoidAdditions, .elderWins, .serveBarred, .ignoreStatements: .thieves
+        case .strictEndsStay, .countVoidAdditions, .elderWins, .serveBarred, .ignoreStatements, .hideIncomplete:
+            .thieves
         case _: kind
         }
     }
@@ -102,6 +104,7 @@ package enum PlantedBug: String, CaseIterable, Sendable {
         case .sendUnagreedFrames: .sendUnagreedFrames
         case .serveBarred: .serveBarred
         case .ignoreStatements: .ignoreStatements
+        case .hideIncomplete: .hideIncomplete
         case .reuseCounter, .leaseIgnoresTail, .commitWithoutSync, .foldWhatWasSeen, .setForgetsContext,
             .counterAddsTwice,
             .dictionaryDropsEdit,
@@ -145,7 +148,8 @@ package enum PlantedBug: String, CaseIterable, Sendable {
             .believeFirstSize, .skipChunkHash, .rowBeforeFile, .sweepReferenced, .forgetPartials, .skipFileSync,
             .skipFolderSync, .fileBeforeRow,
             .trustOldPages, .releaseBeforeAcknowledged, .settleAlone, .forgetVoidWork, .dropUnstableEvents,
-            .believeClaimedHeads, .believeGoodbye, .sendUnagreedFrames, .serveBarred, .ignoreStatements:
+            .believeClaimedHeads, .believeGoodbye, .sendUnagreedFrames, .serveBarred, .ignoreStatements,
+            .hideIncomplete:
             []
         case .setForgetsContext, .counterAddsTwice, .dictionaryDropsEdit, .moveDuplicates, .policyReadsClock,
             .registerByStamp, .deletionForgetsBirths, .birthForgetsDeletions, .schemaReplaces, .upsertWritesUnchanged,
@@ -170,7 +174,8 @@ package enum PlantedBug: String, CaseIterable, Sendable {
             .compactionForgetsContexts,
             .releaseBeforeAcknowledged, .settleAlone, .forgetVoidWork, .cutAsksNobody, .cutKeepsObjects,
             .beginUninvited, .dropUnstableEvents, .stateForgetsDrops, .believeClaimedHeads, .believeGoodbye,
-            .sendUnagreedFrames, .strictEndsStay, .countVoidAdditions, .elderWins, .serveBarred, .ignoreStatements:
+            .sendUnagreedFrames, .strictEndsStay, .countVoidAdditions, .elderWins, .serveBarred, .ignoreStatements,
+            .hideIncomplete:
             []
         case .setForgetsContext: .setForgetsContext
         case .counterAddsTwice: .counterAddsTwice

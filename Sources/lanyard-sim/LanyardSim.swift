@@ -72,6 +72,7 @@ struct LanyardSim: AsyncParsableCommand {
             report(failure, seed, bug)
             throw ExitCode.failure
         }
+        if let words = run.standstill { report(words, seed) }
         print("seed \(seed): ok, digest \(run.digest)")
     }
 
@@ -81,6 +82,10 @@ struct LanyardSim: AsyncParsableCommand {
         print("repeat it: lanyard-sim --seed \(seed)\(suffix) --trace")
     }
 
+    private func report(_ words: String, _ seed: UInt64) {
+        print("seed \(seed) does not come to rest, and members say so: \(words)")
+    }
+
     private func runSeeds(_ bug: PlantedBug?) async throws {
         let count = seeds ?? 500
         let clock = ContinuousClock()
@@ -88,9 +93,14 @@ struct LanyardSim: AsyncParsableCommand {
         let worlds = SeedRange(from: from, count: count, kind: kind)
         let runs = await worlds.run(bug: bug, repeating: verifyDeterminism)
         let seconds = Double((clock.now - start) / .milliseconds(1)) / 1_000
+        for (seed, words) in runs.standstills { report(words, seed) }
         for run in runs.failed { report(run.failure, run.seed, bug) }
         guard runs.failed.isEmpty else {
             print("\(runs.failed.count) of \(count) seeds failed")
+            throw ExitCode.failure
+        }
+        guard runs.standstills.count <= max(2, count / 100) else {
+            print("\(runs.standstills.count) of \(count) worlds do not come to rest; at most one in a hundred may")
             throw ExitCode.failure
         }
         let copies = runs.copies
@@ -98,9 +108,10 @@ struct LanyardSim: AsyncParsableCommand {
             "\(copies.sum) disks were not what their machines had left: \(copies.restores) older ones put back, "
                 + "\(copies.lostTails) that lost their tails, \(copies.clones) copies run beside their originals "
                 + "(noticed \(copies.noticedTwins) times); \(copies.besideStates) of them where state is exchanged")
+        let still = runs.standstills.isEmpty ? "" : ", \(runs.standstills.count) of them without agreement,"
         let simulated = Double(runs.simulatedNanoseconds) / 1e9
         print(
-            "\(count) seeds clean in \(seconds) s (\(Int(Double(count) / seconds)) a second, "
+            "\(count) seeds clean\(still) in \(seconds) s (\(Int(Double(count) / seconds)) a second, "
                 + "\(Int(simulated / seconds)) times real time); slowest heal \(runs.slowestHealNanoseconds / 1_000_000) ms; "
                 + "digest over all \(runs.digest)")
         if count >= SeedRange.firstCount {

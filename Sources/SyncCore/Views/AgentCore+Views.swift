@@ -34,7 +34,7 @@ extension AgentCore {
     package var firstHeld: VersionVector { home.firstHeld }
     package var cuts: CutTable { home.cuts }
     /// True while objects are incomplete, see `StoreChange`.
-    package var isIncomplete: Bool { home.isIncomplete }
+    package var isIncomplete: Bool { home.isIncomplete && !configuration.faults.contains(.hideIncomplete) }
     /// The vector that a counted acknowledgement of every member covers.
     package var stable: VersionVector { home.stable }
     package var stabilityView: StabilityView { home.stabilityView }

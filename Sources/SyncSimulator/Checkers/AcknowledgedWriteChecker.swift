@@ -29,6 +29,19 @@ struct AcknowledgedWriteChecker: Checker {
         return nil
     }
 
+    /// Takes out what the node writes again under other dots: `AbsentAuthorTests` looks at the contents of such work.
+    mutating func tookBack(node: Int, device: DeviceID, now: VersionVector) -> String? {
+        writes.removeAll { $0.replica.device == device && now.next(of: $0.replica) < $0.end }
+        return nil
+    }
+
+    mutating func stoodStill(_ ending: WorldEnding) -> String? {
+        for write in writes where ending.nodes.allSatisfy({ $0.durable.next(of: write.replica) < write.end }) {
+            return "\(write.replica) \(write.start)..<\(write.end), acknowledged by node \(write.node), is on no member"
+        }
+        return nil
+    }
+
     mutating func ended(_ ending: WorldEnding) -> String? {
         for write in writes {
             for node in ending.nodes where node.durable.next(of: write.replica) < write.end {

@@ -6,12 +6,7 @@ struct ConvergenceChecker: Checker {
 
     mutating func ended(_ ending: WorldEnding) -> String? {
         guard let first = ending.nodes.first else { return nil }
-        for node in ending.nodes {
-            if node.stateDigest != node.recomputedDigest {
-                return
-                    "node \(node.number) keeps the digest \(node.stateDigest), and what it holds gives \(node.recomputedDigest)"
-            }
-        }
+        if let wrong = miscounted(ending) { return wrong }
         guard ending.healedAfterNanoseconds == nil else { return nil }
         for node in ending.nodes where node.vectorDigest != first.vectorDigest {
             return "node \(node.number) holds other changes than node \(first.number)"
@@ -23,5 +18,13 @@ struct ConvergenceChecker: Checker {
             return "node \(node.number) is not in step, with \(node.connected) peers connected"
         }
         return "the world came to rest too late"
+    }
+
+    mutating func stoodStill(_ ending: WorldEnding) -> String? { miscounted(ending) }
+
+    private func miscounted(_ ending: WorldEnding) -> String? {
+        ending.nodes.first { $0.stateDigest != $0.recomputedDigest }.map { node in
+            "node \(node.number) keeps the digest \(node.stateDigest), and what it holds gives \(node.recomputedDigest)"
+        }
     }
 }

@@ -18,16 +18,20 @@ struct ThievesChecker: Checker {
 
     mutating func thievesEnded(_ ending: ThievesEnding) -> String? {
         let cuts = ending.state.cuts
-        guard let known = cuts.verdicts?.roles else { return "node \(ending.node) judges no roles" }
-        if let roles, roles != known {
-            return "node \(ending.node) gives the roles \(Self.text(known)), and another one \(Self.text(roles))"
+        guard let known = cuts.verdicts?.roles else {
+            // It may lack what members said of roles.
+            return ending.isAtRest ? "node \(ending.node) judges no roles" : nil
         }
-        roles = known
         for dot in ending.events where ending.thieves.contains(dot.replica.device) {
             if dot.counter >= ThievesEnding.namedEnd(of: dot.replica, cuts) || cuts.isStrictlyVoid(dot) {
                 return "node \(ending.node) shows the event \(dot), which a thief wrote beyond its end"
             }
         }
+        guard ending.isAtRest else { return nil }
+        if let roles, roles != known {
+            return "node \(ending.node) gives the roles \(Self.text(known)), and another one \(Self.text(roles))"
+        }
+        roles = known
         for tip in ending.state.tips where ending.steady.contains(tip.replica.device) {
             if known[tip.replica.device] == .reader { continue }
             if let end = cuts.strictEnd(of: tip.replica), end < tip.tip.next {

@@ -21,6 +21,13 @@ struct VectorChecker: Checker {
         return nil
     }
 
+    mutating func tookBack(node: Int, device: DeviceID, now: VersionVector) -> String? {
+        greatest[node] = now
+        return nil
+    }
+
+    mutating func stoodStill(_ ending: WorldEnding) -> String? { ended(ending) }
+
     mutating func ended(_ ending: WorldEnding) -> String? {
         for node in ending.nodes {
             if let known = greatest[node.number], !node.durable.covers(known) {

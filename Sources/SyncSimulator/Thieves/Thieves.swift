@@ -13,6 +13,10 @@ struct Thieves {
     let key: RecoveryKey
     /// True once the thief has the machine: its agent passes over what is stated about it.
     var isStolen = false
+    /// The devices that the recovery key has admitted again.
+    var readmitted: Set<DeviceID> = []
+    /// An older state of the thief's disk, from which it will write on.
+    var forkPoint: DiskImage?
     /// The rounds in which a person looked whether all is right.
     var rounds = 0
 
@@ -36,6 +40,8 @@ enum ThiefStep {
     /// An admin revokes the thief.
     case notice
     case act
+    /// The thief keeps its disk; later it puts that back, and writes other things under the same counters.
+    case fork
     /// The thief retires another device, which comes back by itself.
     case retire
     /// A person looks on one machine whether all is right, and puts right what is not.

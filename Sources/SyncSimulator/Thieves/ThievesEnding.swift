@@ -9,13 +9,16 @@ package struct ThievesEnding {
     let events: [Dot]
     /// The honest devices whose roles no honest admin changed.
     let steady: [DeviceID]
+    /// False if the world does not come to rest: members may judge roles by other facts then.
+    let isAtRest: Bool
     /// The thief and its accomplice; none if nothing was stolen.
     let thieves: [DeviceID]
 
-    init(node: Int, _ store: SQLiteStore, steady: [DeviceID], thieves: [DeviceID]) throws(StoreError) {
+    init(node: Int, _ store: SQLiteStore, steady: [DeviceID], thieves: [DeviceID], isAtRest: Bool) throws(StoreError) {
         self.node = node
         self.steady = steady
         self.thieves = thieves
+        self.isAtRest = isAtRest
         state = try store.logState()
         var events: [Dot] = []
         for stream in try store.streams(of: .home) {

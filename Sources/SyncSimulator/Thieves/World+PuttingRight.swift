@@ -80,6 +80,10 @@ extension World {
         }
     }
 
+    /// True if deletions may have been forgotten without a device that the key has admitted again. What it wrote meanwhile may meet such
+    /// a deletion on one node and not on another (Decisions/36, "What is not solved").
+    var mayDiverge: Bool { options.thieves?.forgets ?? false && !(thieves?.readmitted.isEmpty ?? true) }
+
     // MARK: Checks
 
     mutating func checkThieves() {
@@ -89,7 +93,12 @@ extension World {
         for node in memberNodes {
             guard let store = nodes[node].store else { continue }
             do throws(StoreError) {
-                let ending = try ThievesEnding(node: node, store, steady: steady, thieves: thieves)
+                let ending = try ThievesEnding(
+                    node: node, store, steady: steady, thieves: thieves, isAtRest: standstill == nil)
+                let isForked = standstill?.words[node]?.contains(.forked) ?? false
+                if forger != nil, !isForked, try store.state().hasTakenBack {
+                    fail(ThievesChecker.name, "node \(node) does not write again what it took back")
+                }
                 check { $0.thievesEnded(ending) }
             } catch { fail(ThievesChecker.name, "node \(node) cannot be read: \(error)") }
         }

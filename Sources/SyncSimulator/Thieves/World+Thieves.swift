@@ -24,6 +24,7 @@ extension World {
             queue.plan(.write(node: thief), at: moment(theft..<end))
             queue.plan(.write(node: accomplice), at: moment(theft..<end))
         }
+        for _ in 0..<options.forks { queue.plan(.thief(.fork), at: moment(theft..<end)) }
     }
 
     mutating func handle(_ step: ThiefStep) {
@@ -34,6 +35,7 @@ extension World {
         case .steal: steal()
         case .notice: notice()
         case .act: act()
+        case .fork: fork()
         case .retire: retireAnother()
         case .putRight: putRight()
         }
@@ -51,6 +53,9 @@ extension World {
         return node == options.accomplice || thieves.isStolen && node == options.thief
     }
 
+    /// True if the thief has the machine, and writes two histories under one name.
+    func isForging(_ node: Int) -> Bool { forger == nodes[node].device.id && isOutlaw(node) }
+
     /// True if the node is no member in the end, and what it wrote need not be anywhere.
     func leaves(_ node: Int) -> Bool {
         guard let options = options.thieves else { return false }
@@ -65,8 +70,10 @@ extension World {
     }
 
     func storeFaults(of node: Int) -> StoreFaults {
-        let faults = bug?.store ?? []
-        return isOutlaw(node) ? faults.union(.ignoreOwnStatements) : faults
+        var faults = bug?.store ?? []
+        if isOutlaw(node) { faults.insert(.ignoreOwnStatements) }
+        if isForging(node) { faults.insert(.reuseCounterAfterCrash) }
+        return faults
     }
 
     /// The node through which a guest joins: a person chooses one that stays a member.
@@ -103,6 +110,7 @@ extension World {
     @discardableResult
     mutating func state(_ action: TrustOrder.Action, on node: Int, withKey: Bool = false) -> Bool {
         trace.record(now, node, "states \(action)\(withKey ? " with the key" : "")")
+        if withKey, case .readmission(let device, _) = action { thieves?.readmitted.insert(device) }
         return commit(node, [.trust(TrustOrder(action, recoveryKey: withKey ? thieves?.key : nil))])
     }
 
@@ -168,6 +176,24 @@ extension World {
         trace.record(now, thief, "gets an old disk")
         // No person pairs it anew with those that it has forgotten.
         putBack(thief, DiskImage(disk: image.disk, durable: image.durable, letIn: nodes[thief].letIn))
+    }
+
+    private mutating func fork() {
+        guard isFaulty, let thief = options.thieves?.thief, isForging(thief), var random = thieves?.random else {
+            return
+        }
+        guard nodes[thief].isUp else { return again(.fork, after: 1_000) }
+        guard let point = thieves?.forkPoint else {
+            let point = diskImage(of: thief)
+            thieves?.forkPoint = point
+            again(.fork, after: Int64.random(in: 500..<10_000, using: &random))
+            thieves?.random = random
+            return
+        }
+        thieves?.forkPoint = nil
+        trace.record(now, thief, "writes on from an older disk")
+        crash(thief, losingPower: false, restores: false)
+        putBack(thief, DiskImage(disk: point.disk, durable: point.durable, letIn: nodes[thief].letIn))
     }
 
     private mutating func retireAnother() {

@@ -28,6 +28,8 @@ extension WorldOptions {
         package private(set) var forgets: Bool
         /// The number of times that the thief retires another device.
         package private(set) var departures = 0
+        /// The number of times that the thief begins to fork its history; 0 where nodes hold state in place of changes.
+        package private(set) var forks = 0
         /// True if devices are retired, too, where the world has that.
         package private(set) var retires: Bool
 
@@ -35,7 +37,8 @@ extension WorldOptions {
         ///   - seed: of the world; drawn apart from its other options, which stay what they were.
         ///   - nodes: the number of nodes; at least 4.
         ///   - lateJoiners: the last of them, which no thief takes.
-        init(seed: UInt64, nodes: Int, lateJoiners: Int) {
+        ///   - exchangesState: true if nodes hold state in place of changes.
+        init(seed: UInt64, nodes: Int, lateJoiners: Int, exchangesState: Bool) {
             var random = SplitMix64(seed: seed ^ 0x7468_6965_7665_7321)
             func chance(_ percent: Int) -> Bool { Int.random(in: 0..<100, using: &random) < percent }
             roles = Array(repeating: .writer, count: nodes)
@@ -62,6 +65,8 @@ extension WorldOptions {
             // The key speaks on any machine, an admin on its own.
             if usesKey, let steady = early.dropFirst().first, chance(50) { helper = steady }
             departures = thief != nil && chance(30) ? Int.random(in: 1...3, using: &random) : 0
+            // Checkers look up state in all that was ever written; a forger wrote two things under one counter.
+            forks = thief != nil && !exchangesState && chance(25) ? Int.random(in: 1...3, using: &random) : 0
         }
 
         /// True if no honest admin changes the role of the node.
@@ -76,15 +81,15 @@ extension WorldOptions {
         }
     }
 
-    /// Such a world has no disks that are not what their machines left, but for the thief's: today's forks stay out of it. And
-    /// nodes forget nothing that a thief could have them need again.
+    /// Such a world has no disks that are not what their machines left, but for the thief's. And nodes forget
+    /// nothing that a thief could have them need again.
     mutating func letThievesIn(seed: UInt64) {
         hostile = nil
         copies = nil
         retention = nil
         restorePercent = 0
         nodes = max(nodes, 4)
-        let drawn = Thieves(seed: seed, nodes: nodes, lateJoiners: lateJoiners)
+        let drawn = Thieves(seed: seed, nodes: nodes, lateJoiners: lateJoiners, exchangesState: states != nil)
         if !drawn.retires { retirements = 0 }
         thieves = drawn
     }

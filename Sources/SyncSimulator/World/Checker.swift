@@ -21,7 +21,9 @@ package protocol Checker {
     /// A node has opened its store.
     mutating func started(node: Int, digest: Sum256) -> String?
     /// Every second: nodes that are up, with what their disks hold and show.
-    mutating func compared(_ nodes: [ComparedNode]) -> String?
+    ///
+    /// - Parameter readmitted: devices whose work may count on some nodes only, since others have forgotten deletions without them.
+    mutating func compared(_ nodes: [ComparedNode], apartFrom readmitted: Set<DeviceID>) -> String?
     /// Called at some moments, and at the end, with everything that a node holds.
     mutating func inspected(_ inspection: Inspection) -> String?
     /// A frame is about to leave a node that durably holds `durable`.
@@ -31,6 +33,8 @@ package protocol Checker {
     mutating func sending(node: Int, _ frame: Frame, agreed: UInt64?) -> String?
     /// A disk went back to an older state: `now` is what it holds, `elsewhere` what the other disks hold.
     mutating func restored(node: Int, now: VersionVector, elsewhere: VersionVector) -> String?
+    /// An honest node took back changes in favour of a forger's other history, holds `now`, and writes its own among them again.
+    mutating func tookBack(node: Int, device: DeviceID, now: VersionVector) -> String?
     /// After every step of a node's core.
     mutating func stepped(node: Int, _ core: AgentCore, bounds: CoreConfiguration.Bounds) -> String?
     /// A node's core told people something.
@@ -48,6 +52,8 @@ package protocol Checker {
     mutating func blobsEnded(_ looks: [BlobLook]) -> String?
     /// The world of thieves is at rest: a member's node.
     mutating func thievesEnded(_ ending: ThievesEnding) -> String?
+    /// The world of thieves did not come to rest, and members say so.
+    mutating func stoodStill(_ ending: WorldEnding) -> String?
     /// The world has healed and come to rest (or has not in time).
     mutating func ended(_ ending: WorldEnding) -> String?
 }
@@ -60,13 +66,16 @@ extension Checker {
     ) -> String? { nil }
     package mutating func sealed(node: Int, before: Sum256, after: Sum256) -> String? { nil }
     package mutating func started(node: Int, digest: Sum256) -> String? { nil }
-    package mutating func compared(_ nodes: [ComparedNode]) -> String? { nil }
+    package mutating func compared(_ nodes: [ComparedNode], apartFrom readmitted: Set<DeviceID>) -> String? {
+        nil
+    }
     package mutating func inspected(_ inspection: Inspection) -> String? { nil }
     package mutating func reported(node: Int, device: DeviceID, _ report: Report) -> String? { nil }
     package mutating func acknowledged(node: Int, _ segments: [VerifiedSegment]) -> String? { nil }
     package mutating func sending(node: Int, _ frame: Frame, durable: VersionVector) -> String? { nil }
     package mutating func sending(node: Int, _ frame: Frame, agreed: UInt64?) -> String? { nil }
     package mutating func restored(node: Int, now: VersionVector, elsewhere: VersionVector) -> String? { nil }
+    package mutating func tookBack(node: Int, device: DeviceID, now: VersionVector) -> String? { nil }
     package mutating func stepped(node: Int, _ core: AgentCore, bounds: CoreConfiguration.Bounds) -> String? { nil }
     package mutating func bulkStarted(node: Int) -> String? { nil }
     package mutating func bulkStepped(_ step: BulkStep) -> String? { nil }
@@ -75,6 +84,7 @@ extension Checker {
     package mutating func swept(before: [BlobLook], after: [BlobLook]) -> String? { nil }
     package mutating func blobsEnded(_ looks: [BlobLook]) -> String? { nil }
     package mutating func thievesEnded(_ ending: ThievesEnding) -> String? { nil }
+    package mutating func stoodStill(_ ending: WorldEnding) -> String? { nil }
     package mutating func ended(_ ending: WorldEnding) -> String? { nil }
 }
 
@@ -102,6 +112,8 @@ package struct ComparedNode {
     package let number: Int
     package let store: SQLiteStore
     package let holds: VersionVector
+    /// The heads of the chains, in the order of `holds`.
+    package let heads: [ChainHead]
     /// The node's knowledge of roles: statements of the recovery key may have come apart from all changes.
     package let trust: TrustTable
     package let digest: Sum256

@@ -44,6 +44,8 @@ struct SimulatedNode {
     /// The version of the agent, or of the next one if none runs.
     var version = SimulatedVersion.present
     var isPaired = true
+    /// The devices of which the core has said, since it started and in their sessions of now, that they show another state of the same changes.
+    var diverged: Set<DeviceID> = []
     /// Nodes that a person paired with it, as far as its disk can know of them.
     var letIn: Set<Int> = []
     let incarnations: IncarnationSource

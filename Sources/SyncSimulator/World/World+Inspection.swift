@@ -19,12 +19,13 @@ extension World {
                     if state.isIncomplete, restedAt == nil { return nil }
                     let holds = VersionVector(state.tips.map { .init(replica: $0.replica, next: $0.tip.next) })
                     return ComparedNode(
-                        number: node.number, store: store, holds: holds, trust: state.cuts.trust,
-                        digest: state.digest)
+                        number: node.number, store: store, holds: holds, heads: state.tips.map(\.tip.head),
+                        trust: state.cuts.trust, digest: state.digest)
                 }
             }
         }
-        check { $0.compared(up) }
+        let open = mayDiverge ? thieves?.readmitted ?? [] : []
+        check { $0.compared(up, apartFrom: open) }
     }
 
     /// A copy of the disk is looked at, opened as after a crash: so what was still open is signed, and in the log.

@@ -30,6 +30,7 @@ extension World {
         }
         nodes[node].store = store
         nodes[node].states = SimulatedStates()
+        nodes[node].diverged = []
         if !isOutlaw(node) { check { $0.started(node: node, digest: state.digest) } }
         nodes[node].durable = VersionVector(
             state.tips.map { VersionVector.Entry(replica: $0.replica, next: $0.tip.next) })
@@ -159,7 +160,12 @@ extension World {
                     lastConnectedMilliseconds: wall(node))
                 try? nodes[node].store?.remember(address)
             case .report(let report):
-                if case .duplicateIdentity = report { copyCounts.noticedTwins += 1 }
+                switch report {
+                case .duplicateIdentity: copyCounts.noticedTwins += 1
+                case .diverged(let peer): nodes[node].diverged.insert(peer)
+                case .sessionUp(let peer, _, _, _): nodes[node].diverged.remove(peer)
+                default: break
+                }
                 trace.record(now, node, "\(report)")
                 let device = nodes[node].device.id
                 check { $0.reported(node: node, device: device, report) }

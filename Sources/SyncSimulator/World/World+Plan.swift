@@ -214,8 +214,10 @@ extension World {
         let isLate = now - healedAt > (thieves == nil ? Self.patienceNanoseconds : Self.thievesPatienceNanoseconds)
         let members = memberNodes.map { nodes[$0] }
         let digests = members.map { $0.core?.held.digest }
-        let states = members.map { try? $0.store?.logState().digest }
-        let isLevel = Set(digests).count == 1 && digests[0] != nil && Set(states).count == 1
+        let states = members.map { try? $0.store?.logState() }
+        let isLevel =
+            Set(digests).count == 1 && digests[0] != nil && Set(states.map { $0?.digest }).count == 1
+            && !states.contains { $0?.isIncomplete ?? true }
         if isLevel, areRolesRight, members.allSatisfy({ $0.core?.isAtRest(withThieves: thieves != nil) ?? false }) {
             haveRecordsRested = true
             if haveBlobsConverged() { restedAt = now }
@@ -224,7 +226,11 @@ extension World {
         if haveRecordsRested {
             // While bytes are awaited, sessions come that are redundant; for a moment such a one says nothing of what it holds.
             checkBlobPatience(healedAt)
+        } else if thieves != nil, now - healedAt > Self.thievesPatienceNanoseconds - Self.stillNanoseconds, !isLate {
+            standStill(isLate: false)
         } else if isLate {
+            if thieves != nil { standStill(isLate: true) }
+            guard failure == nil, standstill == nil else { return }
             let ending = lateEnding
             check { $0.ended(ending) }
             fail("convergence", "the world did not come to rest within \(Self.patienceNanoseconds / 1_000_000_000) s")
@@ -267,7 +273,7 @@ extension AgentCore {
     /// True if no work is left, and a node is up.
     ///
     /// - Parameter withThieves: what a thief wrote may wait for what only the thief has.
-    fileprivate func isAtRest(withThieves: Bool) -> Bool {
+    func isAtRest(withThieves: Bool) -> Bool {
         (withThieves ? isLevelWithConnected : isInStepWithConnected) && !connectedDevices.isEmpty
             && load.bufferedBytes == 0 && cuts.away.allSatisfy(cuts.isBarred) && !hasVoidWork && !isIncomplete
     }

@@ -112,12 +112,17 @@ extension World {
 extension World {
     private mutating func takeBack(_ node: Int, _ other: OtherHistory) -> Input {
         guard let store = nodes[node].store else { return .takenBack(.nothing) }
+        if isForging(node) { return .takenBack(.impossible) }
         do {
             guard try store.takeBack(other, wallMilliseconds: wall(node)) else { return .takenBack(.nothing) }
             let state = try store.state()
             trace.record(now, node, "takes back what others have otherwise of \(other.replica)")
             nodes[node].durable = VersionVector(
                 state.tips.map { VersionVector.Entry(replica: $0.replica, next: $0.tip.next) })
+            if other.replica.device == forger {
+                let (device, now) = (nodes[node].device.id, nodes[node].durable)
+                check { $0.tookBack(node: node, device: device, now: now) }
+            }
             return .takenBack(.done(StoredHistory(state)))
         } catch {
             if case .notApplicable = error { return .takenBack(.impossible) }

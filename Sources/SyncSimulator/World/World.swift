@@ -99,6 +99,10 @@ struct World {
     var failure: CheckFailure?
     var healedAt: Int64?
     var restedAt: Int64?
+    /// The end of a world of thieves that does not come to rest; nil elsewhere.
+    var standstill: Standstill?
+    /// The digests of what members held some time before that.
+    var heldBefore: [Sum256?]?
     /// True if records have come to rest since the heal; bytes may take longer.
     var haveRecordsRested = false
     var trace: WorldTrace
@@ -137,8 +141,10 @@ struct World {
         copyRandom = SplitMix64(seed: seed ^ 0x636c_6f6e_6573_2121)
         stateRandom = SplitMix64(seed: seed ^ 0x7374_6174_6573_2121)
         versionRandom = SplitMix64(seed: seed ^ 0x7570_6772_6164_6521)
+        let forger = options.thieves.flatMap { $0.forks > 0 ? $0.thief : nil }.map { SimulatedDevice.all[$0].id }
         checkers = [
-            ConvergenceChecker(), AcknowledgedWriteChecker(), CausalDeliveryChecker(), SingleHistoryChecker(),
+            ConvergenceChecker(), AcknowledgedWriteChecker(), CausalDeliveryChecker(),
+            SingleHistoryChecker(forger: forger),
             VectorChecker(), DurableFirstChecker(), BoundedMemoryChecker(), StabilityChecker(), VoidWorkChecker(),
             DroppedEventsChecker(),
             SameDigestChecker(seed: seed, faults: bug?.store ?? []),
@@ -166,12 +172,17 @@ struct World {
 
     /// Runs until all is at rest, a check fails, or time is up.
     mutating func run() {
-        while failure == nil, restedAt == nil, let next = queue.next() {
+        while failure == nil, restedAt == nil, standstill == nil, let next = queue.next() {
             now = next.at
             handle(next.event)
         }
         if failure != nil { describeNodes() }
         guard failure == nil else { return }
+        if standstill != nil {
+            checkStandstill()
+            if failure != nil { describeNodes() }
+            return
+        }
         inspectBlobs()
         for node in memberNodes { inspect(node, isThorough: node == memberNodes.last) }
         checkThieves()
@@ -280,7 +291,7 @@ struct World {
 
     // MARK: The end
 
-    private var ending: WorldEnding {
+    var ending: WorldEnding {
         WorldEnding(
             nodes: memberNodes.map { nodes[$0] }.map { node in
                 let state = try? node.store?.logState()
