@@ -111,12 +111,14 @@ enum FreePort {
     /// Below the ports that Linux gives to connections, and to listeners that name none: no other program is given it before the
     /// agent has it, or while the agent is crashed.
     private static let range: ClosedRange<UInt16> = 20_000...32_767
+    /// The ports that agents of this process were given: one that is being started may not listen yet.
+    private static let given = Mutex<Set<UInt16>>([])
 
     /// Throws `unreachable` where there is none.
     static func find() throws(ControlError) -> Int {
         for _ in 0..<100 {
             let port = UInt16.random(in: range)
-            if isFree(port) { return Int(port) }
+            if isFree(port), given.withLock({ $0.insert(port).inserted }) { return Int(port) }
         }
         throw ControlError(
             .unreachable, "No port of the loopback interface is free.", hint: "End programs that hold many.")

@@ -53,11 +53,11 @@ import Testing
         }
     }
 
-    /// Below the ports that Linux gives to connections, and to listeners that name none: those beside this test do not take it before
-    /// the agent has it.
+    /// Below the ports that Linux gives to connections, and to listeners that name none, and apart from those of other tests: none
+    /// of these takes it before the agent has it.
     private func freePort() async throws -> Int {
         for _ in 0..<100 {
-            let port = Int.random(in: 20_000...32_767)
+            let port = Int.random(in: 16_384...19_999)
             if (try? await TCPSocket.withTaken(port) { _ in }) != nil { return port }
         }
         throw POSIXError(.EADDRINUSE)

@@ -108,11 +108,11 @@ final class Node: Sendable {
         try await onFlat { $0.listen(host: host, port: 0) }
     }
 
-    /// Listens at a port below those that Linux gives to connections, and to listeners that name none. So no test beside this one
-    /// takes it when it is closed and opened again, or opened at a second address.
+    /// Listens at a port below those that Linux gives to connections, and to listeners that name none, and below those of other
+    /// tests. So none of these takes it when it is closed and opened again, or opened at a second address.
     func listenApart(_ host: String? = "127.0.0.1") async throws -> HostPort {
         for _ in 0..<100 {
-            let port = Int.random(in: 20_000...32_767)
+            let port = Int.random(in: 10_000...16_383)
             do { return try await onFlat { $0.listen(host: host, port: port) } } catch ListenError.portInUse {}
         }
         throw ListenError.portInUse("each of 100 ports")
