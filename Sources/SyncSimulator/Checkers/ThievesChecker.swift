@@ -27,6 +27,9 @@ struct ThievesChecker: Checker {
                 return "node \(ending.node) shows the event \(dot), which a thief wrote beyond its end"
             }
         }
+        if let thief = ending.thieves.first, known[thief] != nil, ending.isRevokedByKey(thief) {
+            return "node \(ending.node) takes the thief for a member, which the recovery key has revoked"
+        }
         guard ending.isAtRest else { return nil }
         if let roles, roles != known {
             return "node \(ending.node) gives the roles \(Self.text(known)), and another one \(Self.text(roles))"

@@ -29,6 +29,12 @@ package struct ThievesEnding {
         self.events = events
     }
 
+    func isRevokedByKey(_ device: DeviceID) -> Bool {
+        state.cuts.trust.rows.contains {
+            $0.statement.isRecovery && $0.statement.isRevocation && $0.statement.device == device
+        }
+    }
+
     /// True if the author let the device in before all that its revocation names as its end.
     static func hasAdmitted(_ author: DeviceID, _ device: DeviceID, _ state: LogState) -> Bool {
         state.members.additions.contains { addition in

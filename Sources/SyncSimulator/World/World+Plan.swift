@@ -273,7 +273,7 @@ extension AgentCore {
     /// True if no work is left, and a node is up.
     ///
     /// - Parameter withThieves: what a thief wrote may wait for what only the thief has.
-    func isAtRest(withThieves: Bool) -> Bool {
+    fileprivate func isAtRest(withThieves: Bool) -> Bool {
         (withThieves ? isLevelWithConnected : isInStepWithConnected) && !connectedDevices.isEmpty
             && load.bufferedBytes == 0 && cuts.away.allSatisfy(cuts.isBarred) && !hasVoidWork && !isIncomplete
     }
