@@ -33,7 +33,7 @@ extension Devices {
         static let configuration = CommandConfiguration(
             abstract: "Revoke a device that is lost or was stolen, on all devices. Only admins can.",
             discussion: """
-                Its sessions end wherever the word arrives, and what it writes from then on counts nowhere. What it already \
+                Its sessions end wherever the word arrives, and of its work only what this device has counts. What it already \
                 holds cannot be taken back from it; --wipe tells it to delete that when it next meets a device. A name is \
                 chosen by its device and may change: compare the id. It can be undone: lanyard devices role DEVICE writer.
                 """)

@@ -18,7 +18,9 @@ package struct RevocationText {
     private var name: String { "\(shown(revocation.name)) (\(revocation.device.prefix(7)))" }
 
     package var text: String {
-        var lines = ["\(name) is revoked: what it writes from now on counts nowhere, and no device has to do with it."]
+        var lines = [
+            "\(name) is revoked: no device has to do with it, and of its work only what this device has counts."
+        ]
         lines.append(receipts)
         lines.append(wipes ? wiping : "What it already holds cannot be taken back from it.")
         if !revocation.alsoAdmitted.isEmpty {
