@@ -60,8 +60,7 @@ import Testing
         let lines = (1...12).flatMap { Simulation(seed: $0, kind: .thieves, tracing: true).trace }
         let all = [
             "is stolen", "writes on from an older disk", "does a thief's revoke", "does a thief's retire",
-            "gets an old disk",
-            "with the key", "states revocation",
+            "gets an old disk", "with the key", "states revocation",
         ]
         for happened in all {
             #expect(lines.contains { $0.contains(happened) }, "no world has a line with \"\(happened)\"")
