@@ -157,7 +157,7 @@ extension World {
             return (node, .revoked)
         }
         if let node = incompleteBetween(cores) { return (node, .incomplete) }
-        guard mayDiverge, isSame else { return nil }
+        guard !readmittedLate.isEmpty, isSame else { return nil }
         return pair.first { nodes[$0].diverged.contains(nodes[left + right - $0].device.id) }.map { ($0, .diverged) }
     }
 

@@ -80,9 +80,12 @@ extension World {
         }
     }
 
-    /// True if deletions may have been forgotten without a device that the key has admitted again. What it wrote meanwhile may meet such
-    /// a deletion on one node and not on another (Decisions/36, "What is not solved").
-    var mayDiverge: Bool { options.thieves?.forgets ?? false && !(thieves?.readmitted.isEmpty ?? true) }
+    /// Devices that the key has admitted again, if deletions may have been forgotten without them. What they wrote meanwhile may
+    /// meet such a deletion on one node and not on another (Decisions/36, "What is not solved").
+    var readmittedLate: Set<DeviceID> {
+        guard let thieves, options.thieves?.forgets ?? false else { return [] }
+        return thieves.readmitted
+    }
 
     // MARK: Checks
 

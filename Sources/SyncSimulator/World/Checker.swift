@@ -105,6 +105,8 @@ package struct Inspection {
     /// Something that it holds came as state.
     package let hasTakenState: Bool
     package let leftOpen: OpenObjects
+    /// Devices without which deletions may have been forgotten.
+    package let readmitted: Set<DeviceID>
 }
 
 /// The stored and visible state of a node that is up.

@@ -24,8 +24,8 @@ extension World {
                 }
             }
         }
-        let open = mayDiverge ? thieves?.readmitted ?? [] : []
-        check { $0.compared(up, apartFrom: open) }
+        let readmitted = readmittedLate
+        check { $0.compared(up, apartFrom: readmitted) }
     }
 
     /// A copy of the disk is looked at, opened as after a crash: so what was still open is signed, and in the log.
@@ -41,7 +41,8 @@ extension World {
                 node: node, store: copy, digest: digest, isThorough: isThorough, isLast: restedAt != nil,
                 ledger: ledger, past: changes,
                 hasTakenState: nodes[node].hasTakenState,
-                leftOpen: changes == nil ? OpenObjects() : ledger?.leftOpen(by: forgettings) ?? OpenObjects())
+                leftOpen: changes == nil ? OpenObjects() : ledger?.leftOpen(by: forgettings) ?? OpenObjects(),
+                readmitted: readmittedLate)
             check { $0.inspected(inspection) }
         } catch {
             fail("inspection", "node \(node) cannot be read: \(error)")
