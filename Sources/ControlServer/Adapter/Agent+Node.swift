@@ -146,7 +146,16 @@ extension Agent {
                     code: "retired", message: "This device was retired while it was away; it is being admitted again.",
                     hint: "It takes a moment with a session. Until then nothing can be written here; nothing is lost."))
         }
-        if now.hasVoidWork {
+        if now.hasVoidWork, now.role(of: now.own) == .reader {
+            warnings.append(
+                .init(
+                    code: "waits_for_role",
+                    message:
+                        "What had not arrived elsewhere when this device was retired shows here alone: this device may only read.",
+                    hint: "It is written again once an admin makes it a writer: lanyard devices role "
+                        + "\(now.typedWord(for: now.own)) writer. An admin can also take it object by object: lanyard devices "
+                        + "review \(now.typedWord(for: now.own))"))
+        } else if now.hasVoidWork, !now.isRevoked {
             warnings.append(
                 .init(
                     code: "writing_again",

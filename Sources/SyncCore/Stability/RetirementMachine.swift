@@ -121,7 +121,8 @@ struct RetirementMachine: Sendable {
     // MARK: Rewriting
 
     /// Rewrites what this device had written beyond its end, once the device is admitted again and no other device can keep
-    /// those changes any more: otherwise they might stand there twice.
+    /// those changes any more: otherwise they might stand there twice. What a reader writes counts nowhere: its work waits until
+    /// an admin makes it a writer.
     ///
     /// - Parameters:
     ///   - mayBegin: true unless work of this device was taken back: it holds marks of what was written again already.
@@ -133,7 +134,9 @@ struct RetirementMachine: Sendable {
         case .idle, .done(_):
             if case .done(log.cuts) = rewriting { return }
             guard mayBegin, !mayStayOpen, mayRewrite(log, stability) else { return }
-        case .due(let at): guard step.now >= at, !mayStayOpen else { return }
+        case .due(let at):
+            if !log.mayWrite(settings.own) { rewriting = .idle }
+            guard case .due = rewriting, step.now >= at, !mayStayOpen else { return }
         case .stepping: return
         }
         if settings.faults.contains(.forgetVoidWork) {
@@ -147,7 +150,7 @@ struct RetirementMachine: Sendable {
     private func mayRewrite(_ log: SpaceLog, _ stability: StabilityMachine) -> Bool {
         let own = settings.own
         let dots = log.cuts.cuts(of: own).map(\.dot)
-        guard !dots.isEmpty, !log.cuts.isAway(own) else { return false }
+        guard !dots.isEmpty, log.mayWrite(own) else { return false }
         let released = stability.releasedDevices(log)
         return log.membership.members.allSatisfy { member in
             if released.contains(member.device) { return true }

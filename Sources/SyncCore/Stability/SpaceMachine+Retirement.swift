@@ -38,8 +38,8 @@ extension SpaceMachine {
     /// True if changes beyond the end of one of this device's histories are held and were not written again.
     var hasVoidWork: Bool { log.hasVoidWork(of: settings.own) }
 
-    /// True if this device was retired, and not all that it had written counts again.
-    var isWritingAgain: Bool { cuts.isAway(settings.own) || hasVoidWork }
+    /// True if this device was retired, and not all that it had written counts again. A reader's work waits, and nothing for it.
+    var isWritingAgain: Bool { cuts.isAway(settings.own) || hasVoidWork && log.isWriter(settings.own) }
 
     mutating func handleRewritten(hasMore: Bool, _ step: CoreStep) {
         retirement.handleRewritten(hasMore: hasMore, cuts: cuts, at: step.now)

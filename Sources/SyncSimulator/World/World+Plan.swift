@@ -275,6 +275,6 @@ extension AgentCore {
     /// - Parameter withThieves: what a thief wrote may wait for what only the thief has.
     fileprivate func isAtRest(withThieves: Bool) -> Bool {
         (withThieves ? isLevelWithConnected : isInStepWithConnected) && !connectedDevices.isEmpty
-            && load.bufferedBytes == 0 && cuts.away.allSatisfy(cuts.isBarred) && !hasVoidWork && !isIncomplete
+            && load.bufferedBytes == 0 && cuts.away.allSatisfy(cuts.isBarred) && !isWritingAgain && !isIncomplete
     }
 }

@@ -143,6 +143,6 @@ struct TakenBackWork {
 
 extension Result<WriteOutcome, WriteRefusal> {
     fileprivate var isWaiting: Bool {
-        if case .failure(let refusal) = self { refusal.reason == .catchingUp } else { false }
+        if case .failure(let refusal) = self { [.catchingUp, .readOnly].contains(refusal.reason) } else { false }
     }
 }

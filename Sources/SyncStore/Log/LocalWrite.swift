@@ -88,14 +88,14 @@ extension LocalWrite {
         }
     }
 
-    /// True if a person or an application asks for it: a reader's agent refuses it. What the agent writes by itself is left to
-    /// the law.
+    /// True for work, new or again: a reader's agent refuses it, since it would count nowhere. Statements that the agent makes by
+    /// itself are left to the law.
     package var needsWriter: Bool {
         switch self {
-        case .planned, .retire: true
+        case .planned, .retire, .again: true
         case .trust(let order): order.recoveryKey == nil
         case .once(_, let write), .prepared(let write, _): write.needsWriter
-        case .operations, .again: false
+        case .operations: false
         }
     }
 

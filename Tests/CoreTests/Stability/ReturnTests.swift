@@ -78,6 +78,41 @@ import Testing
         #expect(try longAway(.acknowledgeReturnsLater).nodes[2].core.isWritingAgain, "the rule is what makes it fast")
     }
 
+    /// Nodes 1 and 2 are away together, and are retired. What 2 writes there has reached 1, an admin, who then makes 2 a reader.
+    @Test func `the work of a device that was made a reader meanwhile waits until it may write`() throws {
+        var mesh = try Mesh(5)
+        try mesh.joinAll()
+        let (admin, reader) = (mesh.nodes[1].fact.device, mesh.nodes[2].fact.device)
+        try mesh.order(0, .role(admin, .admin))
+        try mesh.put(2, "milk")
+        mesh.pass(seconds: 200)
+        mesh.disconnect(1)
+        mesh.disconnect(2)
+        mesh.connect(1, 2)
+        try mesh.put(2, Mesh.key("order"), "an order")
+        mesh.pass(seconds: 1)
+        try mesh.order(1, .role(reader, .reader))
+        mesh.pass(seconds: 1)
+        try mesh.retire(0, 2)
+        try mesh.retire(0, 1)
+        mesh.pass(seconds: 5)
+        let history = try mesh.history(2)
+        for node in [0, 3, 4] {
+            mesh.connect(node, 1)
+            mesh.connect(node, 2)
+        }
+        mesh.pass(seconds: 30)
+        #expect(mesh.nodes[2].core.hasVoidWork && !mesh.nodes[2].core.isWritingAgain)
+        #expect(try mesh.history(2) == history, "it began none to write it again")
+        #expect(try mesh.digests().count == 1)
+        for node in 0..<5 { #expect(try mesh.titles(node, Mesh.key("order")).isEmpty, "on node \(node)") }
+        try mesh.order(0, .role(reader, .writer))
+        mesh.pass(seconds: 30)
+        #expect(!mesh.nodes[2].core.hasVoidWork)
+        #expect(try mesh.digests().count == 1)
+        for node in 0..<5 { #expect(try mesh.titles(node, Mesh.key("order")) == ["an order"], "on node \(node)") }
+    }
+
     @Test func `work that is not written again comes all the same`() throws {
         var mesh = try history(.forgetVoidWork)
         #expect(try mesh.nodes[0].store.state().counts.events == 0)
