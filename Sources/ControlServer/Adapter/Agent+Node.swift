@@ -153,8 +153,7 @@ extension Agent {
                     message:
                         "What had not arrived elsewhere when this device was retired shows here alone: this device may only read.",
                     hint: "It is written again once an admin makes it a writer: lanyard devices role "
-                        + "\(now.typedWord(for: now.own)) writer. An admin can also take it object by object: lanyard devices "
-                        + "review \(now.typedWord(for: now.own))"))
+                        + "\(now.typedWord(for: now.own)) writer"))
         } else if now.hasVoidWork, !now.isRevoked {
             warnings.append(
                 .init(

@@ -45,6 +45,11 @@ struct SpaceLog: Sendable {
     /// True for a member that is no reader.
     func isWriter(_ device: DeviceID) -> Bool { role(of: device).map { $0 >= .writer } ?? false }
 
+    /// True if the device's work counts by its role, and it is not away. Without a founder no role is judged.
+    func countsWork(of device: DeviceID) -> Bool {
+        !cuts.isAway(device) && (cuts.verdicts.map { $0.roles[device].map { $0 >= .writer } ?? false } ?? true)
+    }
+
     /// Nil for a device that is no member.
     func role(of device: DeviceID) -> MemberFact.Role? { cuts.role(of: device, in: membership) }
 

@@ -135,7 +135,7 @@ struct RetirementMachine: Sendable {
             if case .done(log.cuts) = rewriting { return }
             guard mayBegin, !mayStayOpen, mayRewrite(log, stability) else { return }
         case .due(let at):
-            if !log.mayWrite(settings.own) { rewriting = .idle }
+            if !log.countsWork(of: settings.own) { rewriting = .idle }
             guard case .due = rewriting, step.now >= at, !mayStayOpen else { return }
         case .stepping: return
         }
@@ -150,7 +150,7 @@ struct RetirementMachine: Sendable {
     private func mayRewrite(_ log: SpaceLog, _ stability: StabilityMachine) -> Bool {
         let own = settings.own
         let dots = log.cuts.cuts(of: own).map(\.dot)
-        guard !dots.isEmpty, log.mayWrite(own) else { return false }
+        guard !dots.isEmpty, log.countsWork(of: own) else { return false }
         let released = stability.releasedDevices(log)
         return log.membership.members.allSatisfy { member in
             if released.contains(member.device) { return true }

@@ -39,7 +39,7 @@ extension SpaceMachine {
     var hasVoidWork: Bool { log.hasVoidWork(of: settings.own) }
 
     /// True if this device was retired, and not all that it had written counts again. A reader's work waits, and nothing for it.
-    var isWritingAgain: Bool { cuts.isAway(settings.own) || hasVoidWork && log.isWriter(settings.own) }
+    var isWritingAgain: Bool { cuts.isAway(settings.own) || hasVoidWork && log.countsWork(of: settings.own) }
 
     mutating func handleRewritten(hasMore: Bool, _ step: CoreStep) {
         retirement.handleRewritten(hasMore: hasMore, cuts: cuts, at: step.now)

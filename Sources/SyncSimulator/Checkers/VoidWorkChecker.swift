@@ -18,7 +18,7 @@ struct VoidWorkChecker: Checker {
             ) {
                 // Work kept aside after it was rewritten may be there twice; none may be left out.
                 if place.old.counter > next { break }
-                // Where that is void, too, it is asked for there.
+                // Where that is void, too, it is asked for there, or shown for review.
                 next = max(next, place.old.counter + place.count)
             }
             guard next < last else { continue }

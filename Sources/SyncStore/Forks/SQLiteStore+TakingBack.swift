@@ -49,6 +49,11 @@ extension SQLiteStore {
             writing.tail = nil
             try writing.own.heedCuts(writing.log.cuts, faults: faults)
             writing.own.heedClock()
+            // Nor would its guests be let in.
+            if LocalCommit(writing.own, on: writing.log, wallMilliseconds: wallMilliseconds).refusesWork {
+                let nothing = Commit(nothingOn: writing.log).serving(writing.takeUnserved(), andOwn: true)
+                return RewritingStep(commit: nothing, hasMore: true, isWaiting: true)
+            }
             let before = try letInAgain(wallMilliseconds, &writing)
             let rows =
                 try readLog(space) { rows throws(StoreError) in

@@ -51,6 +51,9 @@ package struct LocalCommit {
         objects = ObjectPlan(on: state, cuts: CutTable(), faults: faults)
     }
 
+    /// True if work of this device, new or again, would count nowhere now.
+    var refusesWork: Bool { refusal != nil }
+
     /// Refuses writes of applications to what waits to be written again.
     mutating func wait(for work: WaitingWork?) { objects.waiting = work }
 
