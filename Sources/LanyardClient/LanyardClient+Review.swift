@@ -14,13 +14,25 @@ extension LanyardClient {
         return try await value(request)
     }
 
-    /// Brings back what a device did to these objects, as new changes of the agent's own device, one per object. Asked for twice,
-    /// it changes nothing more. Throws `forbidden` unless the agent's device is an admin.
+    /// Brings back what a device did, as new changes of the agent's own device. Asked for twice, it changes nothing more. Throws
+    /// `forbidden` unless the agent's device is an admin.
+    ///
+    /// - Parameters:
+    ///   - objects: each becomes what it would be if that work counted, by one change.
+    ///   - events: streams, whose events are emitted again in their order.
+    ///   - schemas: collections, whose schemas are set as the device set them.
+    ///   - streams: those that are set as the device set them.
     public func accept(
-        _ objects: [ObjectName], of device: String, space: String = "home"
+        _ objects: [ObjectName], events: [String] = [], schemas: [String] = [], streams: [String] = [],
+        of device: String, space: String = "home"
     ) async throws(ControlError) -> AcceptanceResponse {
         try await value(
             ClientRequest(.POST, "v1", "spaces", .name(space), "devices", .name(device), "acceptance"),
-            body: AcceptanceRequest(objects: objects.map(\.description)))
+            body: AcceptanceRequest(
+                objects: objects.map(\.description), events: Self.named(events), schemas: Self.named(schemas),
+                streams: Self.named(streams)))
     }
+
+    /// An agent of an earlier version knows objects only.
+    private static func named(_ names: [String]) -> [String]? { names.isEmpty ? nil : names }
 }

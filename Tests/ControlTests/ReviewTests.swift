@@ -1,5 +1,6 @@
 import ControlAPI
 import ControlServer
+import ReplicatedTypes
 import SyncAgent
 import Testing
 
@@ -71,6 +72,74 @@ import Testing
         }
     }
 
+    /// An admin and a device that became a reader while it was away, and wrote on: 600 events to two streams by turns, a schema, and
+    /// the setting of a stream.
+    private func withSettings(_ desk: LiveAgent, _ body: (LiveAgent) async throws -> Void) async throws {
+        try await desk.setSchema("note", #"{"fields":{"count":"counter"},"indexed":["title"]}"#)
+        try await desk.withPeer(named: "hall") { hall async throws in
+            try await desk.apart(from: hall) {
+                for number in 0..<600 {
+                    let event = EventDraft(type: nil, payload: try JSONText("\(number)"))
+                    let stream = number.isMultiple(of: 2) ? "even" : "odd"
+                    _ = try await hall.agent.emit(space: "home", stream: stream, events: [event])
+                }
+                try await hall.setSchema("note", #"{"fields":{"place":"register"},"indexed":["place","title"]}"#)
+                let settings = StreamSettings(latestOnly: true, retention: .seconds(3_600))
+                _ = try await hall.agent.setStream(space: "home", stream: "odd", settings: settings)
+                try await desk.setSchema("note", #"{"indexed":["title","when"]}"#)
+                _ = try await desk.agent.setRole(space: "home", device: hall.device, RoleRequest(role: .reader))
+            }
+            try await body(hall)
+        }
+    }
+
+    private func payloads(_ live: LiveAgent, _ stream: String) async throws -> [String] {
+        let query = EventQuery(space: "home", stream: stream)
+        return try await live.agent.events(query, limit: 1_000).events.map { "\($0.payload)" }
+    }
+
+    @Test func `events come in their order and once, schemas and streams as the device set them`() async throws {
+        try await LiveAgent.with { desk async throws in
+            try await withSettings(desk) { hall async throws in
+                #expect(try await payloads(desk, "even").isEmpty)
+                func accept(_ others: OtherWork...) async throws -> [AcceptanceResponse.Other] {
+                    try await desk.agent.accept(space: "home", device: "hall", [], others: others).others
+                }
+                // Two at the same time emit them once.
+                async let one = accept(.events(of: "even"))
+                async let other = accept(.events(of: "even"))
+                let counts = try await [one, other].map { $0[0].count }
+                #expect(counts.reduce(0, +) == 300, "\(counts)")
+                let even = stride(from: 0, to: 600, by: 2).map { "\($0)" }
+                #expect(try await payloads(desk, "even") == even)
+                #expect(try await accept(.events(of: "even")).map(\.code) == ["already_exists"])
+                #expect(try await payloads(desk, "odd").isEmpty)
+
+                let taken = try await accept(.schema(of: "note"), .setting(of: "odd"), .schema(of: "none"))
+                #expect(taken.map(\.kind) == ["schema", "stream", "schema"])
+                #expect(taken.map(\.code) == [nil, nil, "not_found"], "\(taken)")
+                let schema = try await desk.agent.schema(space: "home", collection: "note")
+                #expect("\(schema.settingText)".contains(#""place":"register""#), "\(schema)")
+                #expect("\(schema.settingText)".contains(#""count":"counter""#), "\(schema)")
+                #expect("\(schema.settingText)".contains(#""indexed":["place","title","when"]"#), "\(schema)")
+                let odd = try #require(try await desk.agent.streams(space: "home").first { $0.name == "odd" })
+                #expect(odd.latestOnly && odd.retainSeconds == 3_600)
+                let again = try await accept(.schema(of: "note"), .setting(of: "odd"))
+                #expect(again.map(\.code) == ["already_exists", "already_exists"])
+                try await desk.converge(with: hall)
+                #expect(try await payloads(hall, "even") == even)
+                // Made an admin, it sees what of its own work was taken.
+                _ = try await desk.agent.setRole(space: "home", device: hall.device, RoleRequest(role: .admin))
+                try await desk.converge(with: hall)
+                try await hall.until { _ in try await RoleChangeTests.entry(hall, on: hall).role == .admin }
+                let own = try await hall.agent.accept(
+                    space: "home", device: hall.device, [], others: [.events(of: "even"), .events(of: "odd")])
+                #expect(own.others.map(\.count) == [0, 300])
+                #expect(own.others.map(\.code) == ["already_exists", nil])
+            }
+        }
+    }
+
     @Test func `pages join, and a cursor that was not handed out is refused`() async throws {
         try await LiveAgent.with { desk async throws in
             try await withReader(desk) { hall async throws in
@@ -114,9 +183,10 @@ import Testing
                 #expect(page["device"] as? String == hall.device && (page["entries"] as? [Any])?.count ?? 0 >= 3)
                 let table = try await lanyard("devices", "review", "hall", "--format", "kind,name,accepted")
                 #expect(table.lines.first == "KIND    NAME    ACCEPTED", "\(table)")
-                #expect(table.lines.contains("object  note/b  no") && table.lines.contains("stream  lights  -"))
+                #expect(table.lines.contains("object  note/b  no") && table.lines.contains("stream  lights  no"))
                 let events = try await lanyard("devices", "review", "hall", "--where", "kind = event")
                 #expect(events.lines.map { $0.prefix(6) } == ["STREAM", "lights"], "\(events)")
+                #expect(review.errors.contains("lanyard devices accept hall --events lights"), "\(review)")
                 let counted = try await lanyard(
                     "devices", "review", "hall", "--where", "type = move", "--format", "name,count", "--no-headers")
                 #expect(counted.output == "lights  1\n", "\(counted)")
@@ -138,6 +208,22 @@ import Testing
                 #expect(try await lanyard("devices", "accept", "hall", "note/none").exitCode == 3)
                 #expect(try await lanyard("devices", "accept", "hall", "note").exitCode == 2)
                 #expect(try await lanyard("devices", "accept", "hall").exitCode == 2)
+                let emitted = try await lanyard("devices", "accept", "hall", "--events", "lights")
+                #expect(emitted.exitCode == 0 && emitted.output == "lights  1 event emitted\n", "\(emitted)")
+                let twice = try await lanyard("devices", "accept", "hall", "--events", "lights")
+                #expect(twice.exitCode == 0 && twice.output.contains("accepted before"), "\(twice)")
+                let marked = try await lanyard("devices", "review", "hall", "--format", "name,accepted", "--no-headers")
+                #expect(marked.lines.contains("lights  yes"), "\(marked)")
+                for word in ["no\u{1B}[31mde\u{7}\u{202E}", String(repeating: "n", count: 10_000)] {
+                    for kind in ["--events", "--schema", "--setting"] {
+                        let refused = try await lanyard("devices", "accept", "hall", kind, word)
+                        #expect(refused.exitCode == 3 && refused.errors.contains("lanyard devices review"))
+                        let said = (refused.output + refused.errors).unicodeScalars.filter { $0 != "\n" }
+                        #expect(said.allSatisfy { ![.control, .format].contains($0.properties.generalCategory) })
+                    }
+                }
+                let nothing = try await lanyard("devices", "accept", "hall", "--events", "none", "--json")
+                #expect(nothing.exitCode == 3 && nothing.output.contains(#""code":"not_found""#), "\(nothing)")
             }
         }
     }

@@ -20,6 +20,12 @@ public struct VoidWorkEntry: Codable, Equatable, Sendable {
     public var attachment: String?
     /// The stream of an event, a setting or a drop.
     public var stream: String?
+    /// True if the stream shows only the newest event of each type by the setting.
+    public var latestOnly: Bool?
+    /// The time for which the setting keeps events, in seconds; null for ever.
+    public var retainSeconds: Int?
+    /// The entries that are set of a schema.
+    public var schema: JSONText?
     /// The event's type.
     public var type: String?
     /// The event's payload.
@@ -30,7 +36,7 @@ public struct VoidWorkEntry: Codable, Equatable, Sendable {
     public var deviceName: String?
     /// The role that the device was let in with, or was given: `reader`, `writer` or `admin`.
     public var role: String?
-    /// True if an admin accepted this operation on an object; null for other operations.
+    /// True if an admin accepted this operation on an object, or this event; null for other operations.
     public var accepted: Bool?
 
     /// The keys that every entry has.
@@ -64,19 +70,32 @@ public struct VoidWorkResponse: Codable, Equatable, Sendable {
     }
 }
 
-/// Request of `lanyard devices accept`.
+/// Request of `lanyard devices accept`: 1 to 1,000 names in all.
 public struct AcceptanceRequest: Codable, Equatable, Sendable {
-    /// The objects, each as `COLLECTION/ID`; 1 to 1,000.
-    public var objects: [String]
+    /// The objects, each as `COLLECTION/ID`.
+    public var objects: [String]?
+    /// The streams whose events are emitted again.
+    public var events: [String]?
+    /// The collections whose schemas are set.
+    public var schemas: [String]?
+    /// The streams that are set.
+    public var streams: [String]?
 
-    /// The objects' names.
-    public init(objects: [String]) { self.objects = objects }
+    /// The names.
+    public init(
+        objects: [String]? = nil, events: [String]? = nil, schemas: [String]? = nil, streams: [String]? = nil
+    ) {
+        self.objects = objects
+        self.events = events
+        self.schemas = schemas
+        self.streams = streams
+    }
 
-    /// The number of objects that one request takes.
-    package static let objectCount = 1...1_000
+    /// The number of names that one request takes.
+    package static let nameCount = 1...1_000
 }
 
-/// Answer of `lanyard devices accept`: what became of each object.
+/// Answer of `lanyard devices accept`: what became of each name.
 public struct AcceptanceResponse: Codable, Equatable, Sendable {
     /// An object, and what was done to it.
     public struct Object: Codable, Equatable, Sendable {
@@ -107,14 +126,38 @@ public struct AcceptanceResponse: Codable, Equatable, Sendable {
         }
     }
 
+    /// The events of a stream, a schema or a stream's setting, and what was done of it.
+    public struct Other: Codable, Equatable, Sendable {
+        /// `event`, `schema` or `stream`, as in `VoidWorkEntry`.
+        public var kind: String
+        /// The stream's or the collection's name.
+        public var name: String
+        /// The number of events that were emitted; of the others 1 if something was written, 0 if nothing was.
+        public var count: Int
+        /// The code of the reason why nothing was written; null if something was.
+        public var code: String?
+        /// That reason, as a sentence.
+        public var reason: String?
+
+        /// A name of which nothing was taken yet.
+        public init(kind: String, name: String) {
+            self.kind = kind
+            self.name = name
+            count = 0
+        }
+    }
+
     /// The whole id of the device.
     public var device: String
     /// The objects, in the order of the request.
     public var objects: [Object]
+    /// Events, then schemas, then settings of streams, each in the order of the request.
+    public var others: [Other]
 
     /// All fields.
-    public init(device: String, objects: [Object]) {
+    public init(device: String, objects: [Object], others: [Other]) {
         self.device = device
         self.objects = objects
+        self.others = others
     }
 }

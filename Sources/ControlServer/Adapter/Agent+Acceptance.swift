@@ -6,23 +6,34 @@ import SyncStore
 // Taking over what a device wrote beyond the end of its histories, by new changes of this device.
 extension Agent {
     /// Brings back what a device did to objects although it counts nowhere: each object becomes what it would be if that work
-    /// counted, by one change of this device. Work that an admin accepted before is not taken twice.
+    /// counted, by one change of this device. Events are emitted again, schemas and streams set as the device set them. Work that
+    /// an admin accepted before is not taken twice.
     ///
     /// An object whose work cannot be taken, or whose write is refused, stays as it is, with the reason; writes that were
     /// done stay if a later one fails. Throws `forbidden` unless this device is an admin, and the errors of `voidWork`.
     package func accept(
-        space: String, device word: String, _ names: [ObjectName]
+        space: String, device word: String, _ names: [ObjectName], others: [OtherWork] = []
     ) async throws(ControlError) -> AcceptanceResponse {
         try checkSpace(space)
         try await checkAdmin()
         let reviewed = try await reviewedDevice(word, space: space)
-        var response = AcceptanceResponse(device: "\(reviewed.id)", objects: [])
+        var response = AcceptanceResponse(device: "\(reviewed.id)", objects: [], others: [])
         var seen: Set<ObjectName> = []
         for name in names where seen.insert(name).inserted {
-            if Task.isCancelled { throw ControlError(.cancelled, "It was stopped.", hint: "What was written stays.") }
+            try Self.checkIsWanted()
             response.objects.append(try await accept(name, of: reviewed))
         }
+        var taken: Set<OtherWork> = []
+        for work in others where taken.insert(work).inserted {
+            try Self.checkIsWanted()
+            response.others.append(try await accept(work, of: reviewed))
+        }
         return response
+    }
+
+    /// Throws if the client is gone.
+    static func checkIsWanted() throws(ControlError) {
+        if Task.isCancelled { throw ControlError(.cancelled, "It was stopped.", hint: "What was written stays.") }
     }
 
     private func checkAdmin() async throws(ControlError) {
@@ -36,7 +47,7 @@ extension Agent {
     }
 
     /// The number of tries for an object that changes between reading and writing.
-    private static let acceptanceAttempts = 5
+    static let acceptanceAttempts = 5
 
     private func accept(
         _ name: ObjectName, of reviewed: (id: DeviceID, name: String)

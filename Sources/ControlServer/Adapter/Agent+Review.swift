@@ -67,12 +67,18 @@ extension VoidWorkEntry {
             stream = event.stream
             type = event.type
             payload = JSONText(checked: event.payload)
-        case .schema(let name):
+            accepted = operation.isAccepted
+        case .schema(let edit):
             self = entry("schema")
-            collection = name.string
-        case .stream(let name):
+            collection = edit.collection.string
+            var alone = CollectionSchema()
+            alone.apply(edit, at: Origin(dot: operation.key.dot, stamp: operation.key.stamp, context: VersionVector()))
+            schema = JSONText(alone.json)
+        case .stream(let setting):
             self = entry("stream")
-            stream = name.string
+            stream = setting.stream.string
+            latestOnly = setting.latestOnly
+            retainSeconds = setting.retainMilliseconds.map { Int(clamping: $0 / 1_000) }
         case .dropEvents(let name):
             self = entry("drop")
             stream = name.string

@@ -20,16 +20,20 @@ struct ReviewRoutes: Sendable {
             },
             Route(.post, "/v1/spaces/{space}/devices/{device}/acceptance") { [agent] request throws(ControlError) in
                 let (space, device) = (try request.name(.space), request.parameters["device"] ?? "")
-                let wanted = try await request.body(AcceptanceRequest.self).objects
-                guard AcceptanceRequest.objectCount.contains(wanted.count) else {
-                    throw ControlError(
-                        .invalidArgument, "The key \"objects\" names 1 to 1,000 objects.",
-                        hint: "For example {\"objects\":[\"note/n1\"]}; ask several times for more.")
-                }
+                let wanted = try await request.body(AcceptanceRequest.self)
                 var names: [ObjectName] = []
-                for text in wanted { names.append(try ObjectName(parsing: text)) }
+                for text in wanted.objects ?? [] { names.append(try ObjectName(parsing: text)) }
+                let others = wanted.others
+                guard AcceptanceRequest.nameCount.contains(names.count + others.count) else {
+                    throw ControlError(
+                        .invalidArgument,
+                        "It takes 1 to 1,000 names of objects, of streams with events, of schemas and streams.",
+                        hint:
+                            "For example {\"objects\":[\"note/n1\"],\"events\":[\"lights\"]}; ask several times for more."
+                    )
+                }
                 let answer = try await request.whileClientListens { [names] () throws(ControlError) in
-                    try await agent.accept(space: space, device: device, names)
+                    try await agent.accept(space: space, device: device, names, others: others)
                 }
                 var response = Response.json(answer)
                 response.headers[.connection] = "close"

@@ -102,6 +102,20 @@ extension CollectionSchema {
         }
     }
 
+    /// Returns a wish that sets what this schema says, and leaves the rest of another as it is: also what that indexes, which is
+    /// wished for as a whole.
+    package func wish(beside other: CollectionSchema?) -> JSONValue {
+        guard case .object(let members) = json else { return json }
+        let other = other ?? CollectionSchema()
+        let isSaid = { (name: ExactString) in self.entries[Key.indexed(name)] != nil }
+        let indexed = Set(indexed + other.indexed.filter { !isSaid($0) }).sorted()
+        return .object(
+            members.map { member in
+                member.key == "indexed"
+                    ? JSONValue.Member(key: "indexed", value: .array(indexed.map(JSONValue.string))) : member
+            })
+    }
+
     /// The whole schema as `schema show` gives it: what was set, with everything that this version does not know.
     package var json: JSONValue {
         var fields: [JSONValue.Member] = []

@@ -170,5 +170,17 @@ extension ObjectRows {
                 operations[place].isAccepted = true
             }
         }
+        var streams: [ExactString: AcceptedEvents] = [:]
+        for (index, operation) in operations.enumerated() {
+            guard case .event(let event) = operation.content else { continue }
+            let stream = ExactString(event.stream)
+            if streams[stream] == nil { streams[stream] = try acceptedEvents(of: device, stream) }
+            operations[index].isAccepted = streams[stream]?.covers(operation.key.dot) ?? false
+        }
+    }
+
+    private func acceptedEvents(of device: DeviceID, _ stream: ExactString) throws(StoreError) -> AcceptedEvents {
+        let object = try object(AcceptedEvents.key(of: device, stream: stream))
+        return AcceptedEvents(of: device, object?.reading(nil) { _ in true }.fields ?? [])
     }
 }

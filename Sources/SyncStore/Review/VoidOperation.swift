@@ -5,10 +5,8 @@ package struct VoidOperation: Sendable, Hashable {
     package enum Content: Sendable, Hashable {
         case object(ObjectKey, Edit)
         case event(SyncModel.Operation.Event)
-        /// Entries of a collection's schema.
-        case schema(ExactString)
-        /// A stream's setting.
-        case stream(ExactString)
+        case schema(SyncModel.Operation.SchemaEdit)
+        case stream(SyncModel.Operation.StreamSetting)
         /// A drop of so many events from a stream.
         case dropEvents(ExactString)
         case addition(DeviceID, name: String, role: MemberFact.Role)
@@ -34,7 +32,7 @@ package struct VoidOperation: Sendable, Hashable {
     /// The author's clock, for display.
     package let wallMilliseconds: Int64
     package let content: Content
-    /// True if an admin accepted it. Operations on objects only.
+    /// True if an admin accepted it. Operations on objects and events only.
     package internal(set) var isAccepted = false
     /// The segment's row.
     let segment: Int64
@@ -46,7 +44,8 @@ package struct VoidOperation: Sendable, Hashable {
         switch content {
         case .event(let event): event.payload.count + 128
         case .object(_, .created(let fields)), .object(_, .edited(let fields)): fields.count * 24 + 128
-        case .object, .schema, .stream, .dropEvents, .addition, .retirement, .statement, .unknown: 128
+        case .schema(let edit): edit.canonicalBytes.count + 128
+        case .object, .stream, .dropEvents, .addition, .retirement, .statement, .unknown: 128
         }
     }
 
@@ -57,8 +56,8 @@ package struct VoidOperation: Sendable, Hashable {
         switch operation {
         case .appendEvent(let event): content = .event(event)
         case .addMember(let fact): content = .addition(fact.device, name: fact.name, role: fact.role)
-        case .editSchema(let edit): content = .schema(edit.collection)
-        case .setStream(let setting): content = .stream(setting.stream)
+        case .editSchema(let edit): content = .schema(edit)
+        case .setStream(let setting): content = .stream(setting)
         case .dropEvents(let drop): content = .dropEvents(drop.stream)
         case .cut(let fact): content = .retirement(fact.device)
         case .trust(let statement): content = .statement(statement.content)

@@ -25,10 +25,10 @@ struct VoidWorkSummary {
     /// Indices in the three lists.
     private var places: [String: Int] = [:]
 
-    var hasEvents: Bool { !streams.isEmpty }
-
     /// The first object with work that was not accepted.
     var firstToAccept: String? { objects.first { $0.accepted < $0.count }?.name }
+    /// The first stream with events that were not accepted.
+    var firstStreamToAccept: String? { streams.first { $0.accepted < $0.count }?.name }
 
     mutating func add(_ page: VoidWorkResponse) {
         name = page.name
@@ -45,6 +45,7 @@ struct VoidWorkSummary {
         case "event":
             let index = group(entry.stream ?? "", of: "stream", entry, in: \.streams)
             streams[index].add(entry.type ?? "-")
+            if entry.accepted == true { streams[index].accepted += 1 }
         default: _ = group(Self.text(of: entry), of: "other", entry, in: \.others)
         }
     }
@@ -108,11 +109,12 @@ struct VoidWorkSummary {
             text += try table.text(style, .usual)
         }
         if !streams.isEmpty {
-            var table = Table("STREAM", "EVENTS", "NEWEST", "TYPES", leastImportant: ["TYPES"])
+            var table = Table("STREAM", "EVENTS", "NEWEST", "ACCEPTED", "TYPES", leastImportant: ["ACCEPTED", "TYPES"])
             for group in streams {
                 table.add(
                     Table.Cell(group.name), Table.Cell(String(group.count)),
-                    Table.Cell(TimeText.local.age(group.newest)), Table.Cell(Self.list(group.words)))
+                    Table.Cell(TimeText.local.age(group.newest)), Table.Cell(group.acceptedWord),
+                    Table.Cell(Self.list(group.words)))
             }
             text += (text.isEmpty ? "" : "\n") + (try table.text(style, .usual))
         }
@@ -137,7 +139,7 @@ struct VoidWorkSummary {
                 table.add(
                     Table.Cell(kind), Table.Cell(group.name), Table.Cell(String(group.count)),
                     Table.Cell(TimeText.local.age(group.newest)),
-                    Table.Cell(kind == "object" ? group.acceptedWord : nil), Table.Cell(Self.list(group.words)))
+                    Table.Cell(kind == "other" ? nil : group.acceptedWord), Table.Cell(Self.list(group.words)))
             }
         }
         return try table.text(style, format)

@@ -71,8 +71,8 @@ struct VoidWorkTests {
         case .object(let key, .deleted): return "\(key) deleted"
         case .object(let key, .kept): return "\(key) kept"
         case .event(let event): return "event \(event.stream) \(event.type ?? "-")"
-        case .schema(let name): return "schema \(name)"
-        case .stream(let name): return "stream \(name)"
+        case .schema(let edit): return "schema \(edit.collection) \(list(edit.entries.map(\.key)))"
+        case .stream(let setting): return "stream \(setting.stream) \(setting.latestOnly)"
         case .dropEvents(let name): return "drop \(name)"
         case .addition(let device, _, let role): return "let in \(device == TestDevice(9).id) \(role)"
         case .retirement(let device): return "retired \(device == TestDevice(3).id)"
@@ -101,7 +101,8 @@ struct VoidWorkTests {
         let page = try ending.page()
         #expect(
             page.operations.map(short) == [
-                "n/1 edited x", "n/2 created a,b", "n/2 attached file", "event s t", "schema m", "stream s",
+                "n/1 edited x", "n/2 created a,b", "n/2 attached file", "event s t", "schema m indexed/x",
+                "stream s true",
                 "let in true writer", "retired true", "n/1 deleted",
             ])
         #expect(page.next == nil && !page.isDropped)

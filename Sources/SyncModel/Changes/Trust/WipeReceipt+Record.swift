@@ -24,8 +24,9 @@ extension WipeReceipt {
 }
 
 extension ObjectKey {
-    /// True for the objects that are no person's content: records of snapshots, receipts, keys of tags.
+    /// True for the objects that are no person's content: records of snapshots, receipts, keys of tags, accepted events.
     package var isKeptByAgents: Bool {
-        [SnapshotRecord.collection, WipeReceipt.collection, DiscoveryKey.collection].contains(collection)
+        [SnapshotRecord.collection, WipeReceipt.collection, DiscoveryKey.collection, AcceptedEvents.collection]
+            .contains(collection)
     }
 }

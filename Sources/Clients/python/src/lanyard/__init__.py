@@ -38,13 +38,23 @@ from .records import (
     Stream,
     Wait,
 )
-from .trust import Acceptance, AcceptedObject, RecoveryState, Revocation, TrustEntry, VoidWork, VoidWorkEntry
+from .trust import (
+    Acceptance,
+    AcceptedObject,
+    AcceptedOther,
+    RecoveryState,
+    Revocation,
+    TrustEntry,
+    VoidWork,
+    VoidWorkEntry,
+)
 
 __version__ = "0.1.0"
 
 __all__ = [
     "Acceptance",
     "AcceptedObject",
+    "AcceptedOther",
     "AddOnlySet",
     "AsyncClient",
     "AsyncQuery",

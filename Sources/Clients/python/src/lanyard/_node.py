@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Mapping, Sequence
 from datetime import datetime, timezone
 from typing import Any, TypeVar
 
@@ -102,9 +103,10 @@ def void_work(scope: Scope, device: str, after: str | None, limit: int | None) -
     return VoidWork.from_json((yield from answered(request)))
 
 
-def accepted(scope: Scope, device: str, objects: list[str]) -> Steps[Acceptance]:
-    """Brings back what a device did to objects."""
-    request = Request("POST", scope.path("devices", device, "acceptance"), body=to_json({"objects": objects}))
+def accepted(scope: Scope, device: str, names: Mapping[str, Sequence[str]]) -> Steps[Acceptance]:
+    """Brings back what a device did, by kind of what it did it to."""
+    body = to_json({kind: list(of_kind) for kind, of_kind in names.items() if of_kind})
+    request = Request("POST", scope.path("devices", device, "acceptance"), body=body)
     return Acceptance.from_json((yield from answered(request)))
 
 

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from typing import Any
 
 from .records import Device, Record
@@ -69,6 +69,9 @@ class VoidWorkEntry(Record):
     stream: str | None = None
     type: str | None = None
     payload: Any = None
+    latest_only: bool | None = None
+    retain_seconds: int | None = None
+    schema: Any = None
     device: str | None = None
     device_name: str | None = None
     role: str | None = None
@@ -107,8 +110,24 @@ class AcceptedObject(Record):
 
 
 @dataclass(frozen=True)
+class AcceptedOther(Record):
+    """What accepting void work did of a stream's events, a schema or a stream's setting.
+
+    `kind` is `event`, `schema` or `stream`. `count`: the events that were emitted, else 1 if something was written. Where
+    nothing was, `code` and `reason` say why.
+    """
+
+    kind: str
+    name: str
+    count: int
+    code: str | None = None
+    reason: str | None = None
+
+
+@dataclass(frozen=True)
 class Acceptance(Record):
-    """What accepting the void work of a device did to objects."""
+    """What accepting the void work of a device did: to objects, and of events, schemas and settings of streams."""
 
     device: str
     objects: list[AcceptedObject]
+    others: list[AcceptedOther] = field(default_factory=list)
