@@ -110,6 +110,10 @@ extension RigSuites {
             let exit: Int32
 
             init(_ node: Int, _ arguments: String..., input: String? = nil, code: String, exit: Int32) {
+                self.init(node, arguments, input: input, code: code, exit: exit)
+            }
+
+            init(_ node: Int, _ arguments: [String], input: String? = nil, code: String, exit: Int32) {
                 self.node = node
                 self.arguments = arguments
                 self.input = input
@@ -137,12 +141,16 @@ extension RigSuites {
             Mistake(1, "devices", "review", "nobody", code: "unknown_device", exit: 3),
             Mistake(1, "devices", "accept", "nobody", "note/a", code: "unknown_device", exit: 3),
             Mistake(1, "devices", "accept", "node2", "note", code: "invalid_argument", exit: 2),
-            Mistake(1, "devices", "role", unsafe, "reader", code: "unknown_device", exit: 3),
-            Mistake(1, "devices", "revoke", unsafe, "--yes", code: "unknown_device", exit: 3),
             Mistake(1, "devices", "accept", "node2", "note/\(unsafe)", code: "invalid_name", exit: 2),
-            Mistake(1, "devices", "role", long, "reader", code: "unknown_device", exit: 3),
-            Mistake(1, "devices", "revoke", long, "--yes", code: "unknown_device", exit: 3),
         ]
+        /// Names that no device has.
+        private static let names = [unsafe, long].flatMap { name in
+            [
+                ["role", name, "reader"], ["revoke", name, "--yes"], ["retire", name, "--yes"],
+                ["block", name, "--yes"], ["unblock", name], ["review", name], ["accept", name, "note/a"],
+                ["accept", name, "--events", "news"],
+            ].map { Mistake(1, ["devices"] + $0, code: "unknown_device", exit: 3) }
+        }
         private static let unsafe = "no\u{1B}[31mde\u{7}\u{202E}"
         private static let long = String(repeating: "n", count: 10_000)
 
@@ -177,7 +185,7 @@ extension RigSuites {
         {
             try Rig.with(2) { rig in
                 try prepare(rig)
-                try expectUnchanged(rig) { try make(Self.roles, on: rig) }
+                try expectUnchanged(rig) { try make(Self.roles + Self.names, on: rig) }
                 for name in [Self.unsafe, Self.long] {
                     let agent = try rig.node(1).run(["lanyardd", "--name", name, "--print-config"])
                     #expect(agent.status == 2 && agent.errors.contains("1 to 128 bytes"), "\(agent.errors.prefix(300))")
