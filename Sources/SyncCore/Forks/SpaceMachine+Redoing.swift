@@ -14,7 +14,7 @@ extension SpaceMachine {
 
     private var mayRedo: Bool {
         forks.hasTakenBack && !forks.isRedoing && !forks.isTakingBack
-            && log.mayWrite(settings.own)
+            && log.countsWork(of: settings.own)
     }
 
     mutating func planRedoing(_ step: inout CoreStep) {

@@ -174,13 +174,23 @@ extension ObjectRows {
         for (index, operation) in operations.enumerated() {
             guard case .event(let event) = operation.content else { continue }
             let stream = ExactString(event.stream)
-            if streams[stream] == nil { streams[stream] = try acceptedEvents(of: device, stream) }
+            if streams[stream] == nil { streams[stream] = try acceptedEvents(of: device, stream, state.cuts) }
             operations[index].isAccepted = streams[stream]?.covers(operation.key.dot) ?? false
         }
     }
 
-    private func acceptedEvents(of device: DeviceID, _ stream: ExactString) throws(StoreError) -> AcceptedEvents {
-        let object = try object(AcceptedEvents.key(of: device, stream: stream))
-        return AcceptedEvents(of: device, object?.reading(nil) { _ in true }.fields ?? [])
+    /// A retirement of the admin makes what it wrote to the object void, and the events stay: so that counts here, too.
+    private func acceptedEvents(
+        of device: DeviceID, _ stream: ExactString, _ cuts: CutTable
+    ) throws(StoreError) -> AcceptedEvents {
+        let key = AcceptedEvents.key(of: device, stream: stream)
+        var fields = try object(key)?.reading(nil) { _ in true }.fields ?? []
+        if !cuts.cuts.isEmpty {
+            for touch in try touches(of: key)
+            where cuts.isVoid(touch.origin.dot) && !cuts.isStrictlyVoid(touch.origin.dot) {
+                fields += AcceptedEvents.fields(of: touch.action)
+            }
+        }
+        return AcceptedEvents(of: device, fields)
     }
 }

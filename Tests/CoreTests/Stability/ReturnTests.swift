@@ -1,3 +1,4 @@
+import ReplicatedTypes
 import SyncCore
 import SyncModel
 import SyncStore
@@ -111,6 +112,47 @@ import Testing
         #expect(!mesh.nodes[2].core.hasVoidWork)
         #expect(try mesh.digests().count == 1)
         for node in 0..<5 { #expect(try mesh.titles(node, Mesh.key("order")) == ["an order"], "on node \(node)") }
+    }
+
+    /// Node 1, an admin, takes an event of node 2 that counts nowhere. Only 3 hears of that, and 0 retires 1 meanwhile.
+    @Test func `an event that a retired admin had accepted stays accepted`() throws {
+        var mesh = try Mesh(4)
+        try mesh.joinAll()
+        let (admin, reader) = (mesh.nodes[1].fact.device, mesh.nodes[2].fact.device)
+        try mesh.order(0, .role(admin, .admin))
+        mesh.pass(seconds: 200)
+        mesh.disconnect(2)
+        try mesh.say(2, "unheard")
+        try mesh.order(0, .role(reader, .reader))
+        for node in [0, 1, 3] { mesh.connect(node, 2) }
+        mesh.pass(seconds: 20)
+        func void(_ node: Int) throws -> [VoidOperation] {
+            try mesh.nodes[node].store.voidWork(of: reader, after: nil, limit: 10, byteBudget: .max, space: .home)
+                .operations
+        }
+        let operation = try #require(try void(1).first)
+        guard case .event(let event) = operation.content else {
+            Issue.record("\(operation) is no event")
+            return
+        }
+        #expect(try (0..<4).map { try void($0).map(\.isAccepted) } == Array(repeating: [false], count: 4))
+        for node in [1, 3] { mesh.disconnect(node) }
+        mesh.connect(1, 3)
+        let said = ObjectWrite.put(
+            AcceptedEvents.key(of: reader, stream: ExactString(event.stream)),
+            .init(fields: AcceptedEvents.fields(covering: [operation.key.dot]), ifAbsent: true))
+        try mesh.append(1, .planned([.appendEvent(event), said]))
+        mesh.pass(seconds: 1)
+        mesh.disconnect(1)
+        try mesh.retire(0, 1)
+        mesh.connect(0, 3)
+        mesh.pass(seconds: 20)
+        for node in [0, 3] {
+            #expect(try mesh.said(node) == ["unheard"])
+            #expect(try void(node).map(\.isAccepted) == [true])
+            let key = AcceptedEvents.key(of: reader, stream: ExactString(event.stream))
+            #expect(try mesh.standing(node, key) != .live, "what was said of it is void by the retirement")
+        }
     }
 
     @Test func `work that is not written again comes all the same`() throws {

@@ -2,8 +2,8 @@ import ReplicatedTypes
 
 /// The events of a device to a stream, beyond the end of its histories, that admins have emitted again.
 ///
-/// They are kept as an object of the space, which the changes that emit them write: so every member comes to know of them, it
-/// stays through compaction, and it counts where those events count. Each field is a stretch of one history, `INCARNATION:START-END`
+/// They are kept as an object of the space, which the changes that emit them write: so every member comes to know of them, and it
+/// stays through compaction. Each field is a stretch of one history, `INCARNATION:START-END`
 /// with the counters of its events from START up to END; its value is true.
 package struct AcceptedEvents: Hashable, Sendable {
     package static let collection = ExactString("lanyard.accepted")
@@ -24,6 +24,14 @@ package struct AcceptedEvents: Hashable, Sendable {
             let counters = parts[1].split(separator: "-", omittingEmptySubsequences: false).map { UInt64($0) }
             guard counters.count == 2, let start = counters[0], let end = counters[1], start < end else { continue }
             stretches[incarnation, default: []].append(start..<end)
+        }
+    }
+
+    /// Returns what an operation on the object says.
+    package static func fields(of action: ObjectState.Action) -> [JSONValue.Member] {
+        guard case .edit(_, let edits) = action else { return [] }
+        return edits.compactMap { edit in
+            if case .update(let name, _) = edit { JSONValue.Member(key: name, value: .bool(true)) } else { nil }
         }
     }
 
