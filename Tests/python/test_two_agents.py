@@ -65,6 +65,10 @@ class TwoAgentTests(AgentTestCase):
         [refused] = self.home.accept(away, ["note/none"]).objects
         self.assertEqual((refused.action, refused.code, refused.version), ("none", "not_found", None))
         self.assertIn("note/none", str(refused.reason))
+        [other] = self.home.accept(away, events=["none"]).others
+        self.assertEqual((other.kind, other.name, other.count, other.code), ("event", "none", 0, "not_found"))
+        with self.assertRaises(TypeError):
+            self.home.accept(away, event=["none"])
 
     def test_a_live_query_shows_what_the_other_writes(self) -> None:
         self.home.save(Todo("first"))

@@ -103,8 +103,14 @@ def void_work(scope: Scope, device: str, after: str | None, limit: int | None) -
     return VoidWork.from_json((yield from answered(request)))
 
 
-def accepted(scope: Scope, device: str, names: Mapping[str, Sequence[str]]) -> Steps[Acceptance]:
-    """Brings back what a device did, by kind of what it did it to."""
+def accepted(
+    scope: Scope, device: str, objects: Sequence[str], others: Mapping[str, Sequence[str]]
+) -> Steps[Acceptance]:
+    """Brings back what a device did to objects, and others by kind."""
+    unknown = others.keys() - {"events", "schemas", "streams"}
+    if unknown:
+        raise TypeError(f"accept() takes no {min(unknown)}")
+    names = {"objects": objects, **others}
     body = to_json({kind: list(of_kind) for kind, of_kind in names.items() if of_kind})
     request = Request("POST", scope.path("devices", device, "acceptance"), body=body)
     return Acceptance.from_json((yield from answered(request)))

@@ -247,22 +247,9 @@ class AsyncClient:
         """Returns a page of what a revoked device wrote that counts nowhere."""
         return await _concurrent.run(self._scope.location, _node.void_work(self._scope, device, after, limit))
 
-    async def accept(
-        self,
-        device: str,
-        objects: Sequence[str] = (),
-        *,
-        events: Sequence[str] = (),
-        schemas: Sequence[str] = (),
-        streams: Sequence[str] = (),
-    ) -> Acceptance:
-        """Brings back what a revoked device did to objects, each `COLLECTION/ID`. Only on an admin's device.
-
-        Of the streams in `events` its events are emitted again; the collections in `schemas` and the streams in `streams`
-        are set as it set them.
-        """
-        names = {"objects": objects, "events": events, "schemas": schemas, "streams": streams}
-        return await _concurrent.run(self._scope.location, _node.accepted(self._scope, device, names))
+    async def accept(self, device: str, objects: Sequence[str] = (), **others: Sequence[str]) -> Acceptance:
+        """Brings back what a revoked device did to objects; others: `events`, `schemas`, `streams`. For admins."""
+        return await _concurrent.run(self._scope.location, _node.accepted(self._scope, device, objects, others))
 
     async def wait(self, timeout: float = 30.0, *, peers: int | None = None, connected_only: bool = False) -> Wait:
         """Waits until this node has all that it should and no device lacks anything of it, at most `timeout` seconds.

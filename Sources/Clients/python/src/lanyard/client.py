@@ -262,22 +262,9 @@ class Client:
         """Returns a page of what a revoked device wrote that counts nowhere, in the order in which it was written."""
         return _blocking.run(self._scope.location, _node.void_work(self._scope, device, after, limit))
 
-    def accept(
-        self,
-        device: str,
-        objects: Sequence[str] = (),
-        *,
-        events: Sequence[str] = (),
-        schemas: Sequence[str] = (),
-        streams: Sequence[str] = (),
-    ) -> Acceptance:
-        """Brings back what a revoked device did to objects, each `COLLECTION/ID`. Only on an admin's device.
-
-        Of the streams in `events` its events are emitted again; the collections in `schemas` and the streams in `streams`
-        are set as it set them.
-        """
-        names = {"objects": objects, "events": events, "schemas": schemas, "streams": streams}
-        return _blocking.run(self._scope.location, _node.accepted(self._scope, device, names))
+    def accept(self, device: str, objects: Sequence[str] = (), **others: Sequence[str]) -> Acceptance:
+        """Brings back what a revoked device did to objects; others: `events`, `schemas`, `streams`. For admins."""
+        return _blocking.run(self._scope.location, _node.accepted(self._scope, device, objects, others))
 
     def wait(self, timeout: float = 30.0, *, peers: int | None = None, connected_only: bool = False) -> Wait:
         """Waits until this node has all that it should and no device lacks anything of it, at most `timeout` seconds.

@@ -113,7 +113,7 @@ class AcceptedObject(Record):
 class AcceptedOther(Record):
     """What accepting void work did of a stream's events, a schema or a stream's setting.
 
-    `kind` is `event`, `schema` or `stream`. `count`: the events that were emitted, else 1 if something was written. Where
+    `kind` is `event`, `schema` or `stream`. `count`: the events that were emitted, else 1 if something was written. If
     nothing was, `code` and `reason` say why.
     """
 
