@@ -1,7 +1,8 @@
 /// The order of all nodes of a sequence, shown or not: a list that is cut into blocks, with the count of shown nodes per block.
 ///
 /// Finding the place of a node is a search in one block (≤ `blockCapacity` entries, contiguous); counting the shown
-/// nodes before a block is a walk in a Fenwick tree (Fenwick 1994). Only splitting a block costs one step per block.
+/// nodes before a block is a walk in a Fenwick tree (Fenwick 1994). Only splitting a block before the end costs one step per
+/// block.
 /// Nodes are named by numbers from 0, in the order in which they were inserted here.
 package struct PositionOrder: Sendable {
     package typealias Node = Int32
@@ -40,6 +41,39 @@ package struct PositionOrder: Sendable {
         insertNext(block: block, offset: offset + 1)
     }
 
+    /// Puts the next `count` nodes directly after `previous`, one behind the other, not shown. However many they are, it costs one
+    /// step per block once.
+    package mutating func insertNext(_ count: Int, after previous: Node) {
+        let (block, offset) = place(of: previous)
+        let first = UInt32(self.count)
+        let room = Self.blockCapacity - blocks[block].entries.count
+        guard count > room else {
+            blocks[block].entries.insert(contentsOf: (first..<first + UInt32(count)).map { $0 << 1 }, at: offset + 1)
+            blockNames.append(contentsOf: repeatElement(blocks[block].name, count: count))
+            return
+        }
+        if offset + 1 < blocks[block].entries.count { split(block, at: offset + 1) }
+        var (next, end) = (first, first + UInt32(count))
+        func take(_ limit: Int) -> ContiguousArray<UInt32> {
+            let taken = next..<min(end, next + UInt32(limit))
+            next = taken.upperBound
+            return ContiguousArray(taken.map { $0 << 1 })
+        }
+        let fitting = take(Self.blockCapacity - blocks[block].entries.count)
+        blocks[block].entries += fitting
+        blockNames.append(contentsOf: repeatElement(blocks[block].name, count: fitting.count))
+        var added: [Block] = []
+        while next < end {
+            let name = Int32(blockIndices.count)
+            let entries = take(Self.blockCapacity)
+            blockIndices.append(0)
+            blockNames.append(contentsOf: repeatElement(name, count: entries.count))
+            added.append(Block(name: name, entries: entries, shownCount: 0))
+        }
+        blocks.insert(contentsOf: added, at: block + 1)
+        reindex(from: block + 1)
+    }
+
     /// Puts the next node directly before `next`, not shown.
     package mutating func insertNext(before next: Node) {
         let (block, offset) = place(of: next)
@@ -76,8 +110,39 @@ package struct PositionOrder: Sendable {
         blocks[block].shownCount -= shown
         for entry in moved { blockNames[Int(entry >> 1)] = name }
         blocks.insert(Block(name: name, entries: moved, shownCount: shown), at: block + 1)
-        blockIndices.append(0)
-        for index in (block + 1)..<blocks.count { blockIndices[Int(blocks[index].name)] = Int32(index) }
+        blockIndices.append(Int32(block + 1))
+        if block + 2 == blocks.count {
+            add(-shown, to: block)
+            appendSum(shown)
+        } else {
+            reindex(from: block + 1)
+        }
+    }
+
+    /// Appends the sum of a last block.
+    private mutating func appendSum(_ shown: Int) {
+        let last = sums.count
+        var sum = shown
+        var index = last - 1
+        while index >= last & (last + 1) {
+            sum += sums[index]
+            index = (index & (index + 1)) - 1
+        }
+        sums.append(sum)
+    }
+
+    /// Adds to the sums in which a block is.
+    private mutating func add(_ difference: Int, to block: Int) {
+        var index = block
+        while index < sums.count {
+            sums[index] += difference
+            index |= index + 1
+        }
+    }
+
+    /// Finds the blocks where they are now, and their sums.
+    private mutating func reindex(from first: Int) {
+        for index in first..<blocks.count { blockIndices[Int(blocks[index].name)] = Int32(index) }
         sums = ContiguousArray(blocks.map(\.shownCount))
         for index in sums.indices {
             let above = index | (index + 1)
@@ -93,11 +158,7 @@ package struct PositionOrder: Sendable {
         let difference = isShown ? 1 : -1
         blocks[block].shownCount += difference
         shownCount += difference
-        var index = block
-        while index < sums.count {
-            sums[index] += difference
-            index |= index + 1
-        }
+        add(difference, to: block)
     }
 
     // MARK: Asking

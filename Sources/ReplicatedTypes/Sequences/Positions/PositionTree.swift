@@ -121,8 +121,8 @@ package struct PositionTree: Sendable {
                 Link(
                     counter: first.counter + UInt64(offset), replica: replica, side: .right, parent: previous,
                     rightOrigin: rightOrigin))
-            order.insertNext(after: previous)
         }
+        if count > 1 { order.insertNext(count - 1, after: node) }
         return node
     }
 

@@ -168,19 +168,27 @@ import Testing
         #expect(site.tree.skeleton().canonicalBytes.count < 60)
     }
 
-    @Test func `the order in blocks counts and finds like an array`() {
-        var generator = SeededGenerator(seed: 7)
+    @Test(arguments: 1...8 as ClosedRange<UInt64>)
+    func `the order in blocks counts and finds like an array`(seed: UInt64) {
+        var generator = SeededGenerator(seed: seed)
         var order = PositionOrder()
         var array: [(node: PositionOrder.Node, isShown: Bool)] = []
-        for node in 0..<6_000 as Range<Int32> {
+        while array.count < 12_000 {
+            let node = PositionOrder.Node(array.count)
             // Far apart and close together: blocks are split in the middle and at their ends.
             let index = generator.chance(50) ? array.count : Int.random(in: 0...array.count, using: &generator)
-            if index < array.count, generator.chance(50) {
+            if index > 0, generator.chance(1) {
+                // Beside single ones, runs of less than a block and of several.
+                let count = Int.random(in: 1...(generator.chance(50) ? 40 : 1_600), using: &generator)
+                order.insertNext(count, after: array[index - 1].node)
+                array.insert(contentsOf: (node..<node + Int32(count)).map { ($0, false) }, at: index)
+            } else if index < array.count, generator.chance(50) {
                 order.insertNext(before: array[index].node)
+                array.insert((node, false), at: index)
             } else {
                 order.insertNext(after: index == 0 ? nil : array[index - 1].node)
+                array.insert((node, false), at: index)
             }
-            array.insert((node, false), at: index)
             for _ in 0..<2 {
                 let index = Int.random(in: 0..<array.count, using: &generator)
                 array[index].isShown = generator.chance(70)
@@ -188,17 +196,19 @@ import Testing
             }
         }
         let shown = array.filter(\.isShown).map(\.node)
-        #expect(order.shownCount == shown.count)
+        #expect(order.count == array.count && order.shownCount == shown.count)
         #expect(shown.indices.map { order.shownNode(at: $0) } == shown)
         #expect(shown.indices.allSatisfy { order.shownIndex(of: shown[$0]) == $0 })
-        #expect(order.shownNodes(in: 100..<1_500) == Array(shown[100..<1_500]))
+        #expect(shown.count > 500, "there is something to find")
+        let inside = 100..<shown.count - 100
+        #expect(order.shownNodes(in: inside) == Array(shown[inside]))
         var visited: [PositionOrder.Node] = []
         order.forEachShown { visited.append($0) }
         #expect(visited == shown)
         #expect(zip(array, array.dropFirst()).allSatisfy { order.next(after: $0.node) == $1.node })
         #expect(order.next(after: array[array.count - 1].node) == nil)
         for _ in 0..<1_000 {
-            let (left, right) = (generator.next() % 6_000, generator.next() % 6_000)
+            let (left, right) = (generator.next() % UInt64(array.count), generator.next() % UInt64(array.count))
             #expect(order.precedes(array[Int(left)].node, array[Int(right)].node) == (left < right))
         }
     }
