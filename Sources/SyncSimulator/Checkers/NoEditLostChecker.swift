@@ -21,9 +21,9 @@ struct NoEditLostChecker: Checker {
             }
             let rules = ledger.rules(of: key)
             let fault =
-                Self.fields(stored, rules, ledger) ?? Self.dropped(stored, rules) { deletion in
-                    holdsAll && !inspection.readmitted.contains(deletion.replica.device)
-                } ?? Self.listed(stored)
+                Self.fields(stored, rules, ledger)
+                ?? Self.dropped(stored, rules, isCounted: holdsAll, late: inspection.readmitted)
+                ?? Self.listed(stored)
             if let fault { return "node \(inspection.node), \(key): \(fault)" }
         }
         for collection in ledger.schemas.keys.sorted() {
@@ -56,13 +56,14 @@ struct NoEditLostChecker: Checker {
         return nil
     }
 
-    /// - Parameter isCounted: false for a deletion of which this node need not know how many edits it dropped. State that was
-    ///   taken for changes does not say that: of each replica at least one is listed, with one of the deletions that dropped
-    ///   it. Nor does it say what was in a life when a deletion that knew it dropped it: of that another deletion lists
-    ///   nothing, and its author had seen the edit. As little is known of a life that was forgotten while the deletion's author
-    ///   was out.
+    /// - Parameters:
+    ///   - isCounted: false where state was taken for changes. It does not say how many edits a deletion dropped: of
+    ///     each replica at least one is listed, with one of the deletions that dropped it. Nor does it say what was in a life
+    ///     when a deletion that knew it dropped it: of that another deletion lists nothing, and its author had seen the edit.
+    ///   - late: devices without which lives were forgotten. As little is known of those by a deletion of such a device; what
+    ///     deletions listed that were forgotten, too, stays listed.
     private static func dropped(
-        _ stored: StoredObject, _ rules: DeletionRules, isCounted: (Dot) -> Bool
+        _ stored: StoredObject, _ rules: DeletionRules, isCounted: Bool, late: Set<DeviceID>
     ) -> String? {
         let replicas = Set(rules.entries.map(\.dot.replica)).sorted()
         var unseen: Set<Dot> = []
@@ -71,7 +72,8 @@ struct NoEditLostChecker: Checker {
             guard let deletion = rules.deletions.first(where: { $0.entry.dot == record.dot })?.entry else {
                 return "a deletion \(record.dot) that no author made"
             }
-            let isCounted = isCounted(record.dot)
+            let isLate = late.contains(record.dot.replica.device)
+            let isCounted = isCounted && !isLate
             let dropped = rules.dropped(by: deletion)
             for replica in replicas {
                 let expected = dropped.count { $0.dot.replica == replica }
@@ -82,8 +84,7 @@ struct NoEditLostChecker: Checker {
             }
             let dots = rules.droppedUnseen(by: deletion).map(\.dot)
             if !isCounted { unseen.formUnion(dots) }
-            // What a deletion listed that is forgotten by now stays listed.
-            let edits = record.edited + stored.collectedEdits
+            let edits = record.edited + (isLate ? stored.collectedEdits : [])
             listed.formUnion(dots.filter { dot in edits.contains { $0.replica == dot.replica } })
         }
         guard let edit = unseen.subtracting(listed).min() else { return nil }
