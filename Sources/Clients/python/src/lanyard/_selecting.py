@@ -199,7 +199,7 @@ def followed(query: Selection[O]) -> Steps[None]:
     """
     yield from ensured(query.scope.schemas, query.scope.space, query.cls, for_writing=False)
     result: LiveResult[O] = LiveResult(query.cls)
-    has_begun, is_awaited, failures = False, False, 0
+    has_begun, is_awaited, is_empty, failures = False, False, False, 0
     while True:
         lines: Lines | None = None
         try:
@@ -213,7 +213,10 @@ def followed(query: Selection[O]) -> Steps[None]:
                 for change in block:
                     if result.take(change):
                         has_begun, failures = True, 0
-                        yield Item(list(result.objects))
+                        # A collection begins with its schema: its first result may be as empty as what was handed out.
+                        if result.objects or not is_empty:
+                            is_empty = not result.objects
+                            yield Item(list(result.objects))
             raise connection_lost()
         except LanyardError as error:
             is_missing = error.code == ErrorCode.UNKNOWN_COLLECTION
@@ -221,7 +224,7 @@ def followed(query: Selection[O]) -> Steps[None]:
             if not is_missing and not (has_begun and error.code in LOST):
                 raise
         if is_awaited and not has_begun:
-            has_begun = True
+            has_begun = is_empty = True
             yield Item([])
             continue
         if lines is not None:
