@@ -164,6 +164,16 @@ extension Agent {
                     hint: "It waits until all other devices have heard that it was retired; those that do not come back"
                         + " can be retired, too: lanyard devices retire"))
         }
+        if now.isWritingAgain, !now.hasVoidWork, !now.cuts.isAway(now.own) {
+            warnings.append(
+                .init(
+                    code: "writing_again",
+                    message:
+                        "A machine was put back to an earlier state while it ran. What this device wrote on the history that "
+                        + "gave way is being written again; until then it does not show.",
+                    hint: "If it takes longer than a moment, connect the devices that hold the other history "
+                        + "(lanyard devices), or see: lanyard logs"))
+        }
         if now.isIncomplete {
             warnings.append(
                 .init(

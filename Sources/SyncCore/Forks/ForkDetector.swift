@@ -41,7 +41,7 @@ struct ForkDetector: Sendable {
     /// True if the next redone change would count nowhere: the device that had admitted this one reverted that fact, and has
     /// not written it again. The step is tried again as soon as a device was admitted, and at `redoAt`.
     private(set) var isRedoWaiting = false
-    /// True if a device was admitted since the last step began.
+    /// True if a device was admitted, or a role or an end changed, since the last step began.
     private(set) var hasAdditions = false
     /// The latest time to redo: it is better once we hold what the others hold.
     private(set) var redoAt: Tick

@@ -10,6 +10,8 @@ extension SpaceMachine {
     /// Takes all cuts that are durable.
     mutating func recordCuts(_ cuts: CutTable, _ step: inout CoreStep) {
         log.record(cuts)
+        // A role may let work count that waits to be done again, as an admission may.
+        forks.recordAdditions()
         reviewOwnRevocation(&step)
         stability.recordMembersChanged()
         trustMembers(&step)
@@ -38,8 +40,12 @@ extension SpaceMachine {
     /// True if changes beyond the end of one of this device's histories are held and were not written again.
     var hasVoidWork: Bool { log.hasVoidWork(of: settings.own) }
 
-    /// True if this device was retired, and not all that it had written counts again. A reader's work waits, and nothing for it.
-    var isWritingAgain: Bool { cuts.isAway(settings.own) || hasVoidWork && log.countsWork(of: settings.own) }
+    /// True if this device was retired, or took a history back, and not all that it had written counts again. Nothing waits for a
+    /// reader's work, nor for work that waits until another device is admitted again.
+    var isWritingAgain: Bool {
+        let hasWork = hasVoidWork || forks.hasTakenBack && !forks.isRedoWaiting
+        return cuts.isAway(settings.own) || hasWork && log.countsWork(of: settings.own)
+    }
 
     mutating func handleRewritten(hasMore: Bool, _ step: CoreStep) {
         retirement.handleRewritten(hasMore: hasMore, cuts: cuts, at: step.now)

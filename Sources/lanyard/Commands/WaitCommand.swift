@@ -52,7 +52,7 @@ struct Wait: AsyncParsableCommand {
             global.quiet || !answer.inStep ? "" : "\(style.good("In step")) after \(seconds(answer)).\n"
         }
         guard answer.inStep else {
-            let own = "this device was retired, and writes again what it wrote meanwhile"
+            let own = "this device writes again what had not arrived elsewhere when it was retired or put back"
             let lacking = StandingText(answer.waitingFor, times: .local).reasons.map { shown($0) }
             let reasons = (answer.writingAgain ? [own] : []) + lacking
             guard !reasons.isEmpty else {
