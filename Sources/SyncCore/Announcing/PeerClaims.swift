@@ -126,6 +126,12 @@ struct SortedReplicas: Sendable, Equatable {
         if index < elements.count, elements[index] == replica { elements.remove(at: index) }
     }
 
+    /// True if the condition holds for one of the device's replicas.
+    func contains(of device: DeviceID, where holds: (ReplicaID) -> Bool) -> Bool {
+        let first = firstIndex { !($0 < ReplicaID(device: device, incarnation: 0)) }
+        return elements[first...].prefix { $0.device == device }.contains(where: holds)
+    }
+
     /// Returns the index of the first replica behind all replicas of the device.
     func index(behind device: DeviceID) -> Int { firstIndex { device < $0.device } }
 

@@ -21,6 +21,7 @@ extension SpaceMachine {
         let moved = peers[index].claims.takeMoved()
         let replicas = forks.forked.isEmpty ? moved : Set(moved + forks.forked).sorted()
         for replica in replicas { handleTip(index, replica, &step) }
+        dropTakenBack(&step)
     }
 
     private mutating func handleTip(_ index: Int, _ replica: ReplicaID, _ step: inout CoreStep) {
@@ -147,9 +148,20 @@ extension SpaceMachine {
     func isShared(_ replica: ReplicaID, with session: SpacePeer) -> Bool {
         guard replica.device == settings.own else { return true }
         // Not before it is whole: our later ones build on it.
-        if isDisputed(replica, session) || isAwaitingOurs || doubtsOurs(session) { return false }
+        if isDisputed(replica, session) || isAwaitingOurs || doubtsOurs(session) || mayHoldMoreOfOurs(session) {
+            return false
+        }
         guard let theirs = session.peerTips[replica], theirs.next > 0, let ours = held[replica] else { return true }
         return isOnOurs(theirs, ours, replica, session)
+    }
+
+    /// True if the peer claims more of one of our replicas than is here, and it may be another history: what we wrote since would
+    /// be taken back with ours, and stay with the peer.
+    private func mayHoldMoreOfOurs(_ session: SpacePeer) -> Bool {
+        session.claims.unfinished.contains(of: settings.own) { replica in
+            !forks[session.id].givenUp.contains(replica) && !forks.isForked(replica)
+                && !(session.peerTips[replica].map { isGivingWay($0, replica) } ?? false)
+        }
     }
 
     /// True if the peer was found to hold another history of one of our replicas, and that history is not known to give way.
@@ -215,6 +227,18 @@ extension SpaceMachine {
             && forks.settled.contains { replica in
                 session.peerTips[replica].map { isGivingWay($0, replica) } ?? false
             }
+    }
+
+    /// True if the replica gave way here, and the peer may be about to revert it, too. Where its histories of ours are those
+    /// that stay, it will not: it never held the one that gave way, only what was written behind that.
+    func mayBeReverted(_ replica: ReplicaID, by session: SpacePeer) -> Bool {
+        guard hasGivenWay(replica) || session.peerTips[replica].map({ isGivingWay($0, replica) }) ?? false else {
+            return false
+        }
+        guard !forks.settled.contains(replica), !forks.hasTakenBack, session.peerTipsAreComplete else { return true }
+        return forks.settled.contains { settled in
+            session.peerTips[settled].map { isGivingWay($0, settled) } ?? false
+        }
     }
 
     /// True if a peer that holds this tip of one of our replicas may revert it.
@@ -302,6 +326,10 @@ extension SpaceMachine {
 
     /// Asks the peer for its history, as changes: all of it, or from where on both hold it so.
     private mutating func walk(_ entry: TipTable.Entry, _ index: Int, _ step: inout CoreStep) {
+        // Its author would show us its own, not having heard of this one, and both would take it: this one would be nowhere.
+        if entry.replica.device != settings.own, !settings.faults.contains(.askBeforeTelling) {
+            sendHave(index, isComplete: true, &step)
+        }
         var depth = frontier(of: entry.replica).next
         let place = forks[peers[index].id].suspects[entry.replica]?.place
         if let place { depth = max(depth, place.next) }

@@ -41,6 +41,24 @@ extension SpaceMachine {
         }
     }
 
+    /// Drops changes that wait here for what no peer holds, if their author holds less of its own by now: it has taken them
+    /// back, with what they build on.
+    mutating func dropTakenBack(_ step: inout CoreStep) {
+        for blocked in receiver.waiting.blocked(held: held) {
+            let isGone = upPeers.contains {
+                peers[$0].device == blocked.replica.device && peers[$0].peerTipsAreComplete
+                    && peers[$0].peerTips.next(of: blocked.replica) < blocked.end
+            }
+            let isAnywhere = blocked.missing.allSatisfy { missing in
+                upPeers.contains { peers[$0].peerTips.next(of: missing.replica) >= missing.next }
+                    || receiver.tip(of: missing.replica).map { $0.next >= missing.next } ?? false
+            }
+            guard isGone, !isAnywhere else { continue }
+            cancelPulls(of: blocked.replica, &step)
+            receiver.drop([blocked.replica])
+        }
+    }
+
     /// Resets everything known of the log, as after a start.
     private mutating func begin(anew history: StoredHistory, _ step: inout CoreStep) {
         for index in peers.indices { close(index, .historyChanged, &step) }

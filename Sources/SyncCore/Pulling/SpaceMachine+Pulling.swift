@@ -82,7 +82,7 @@ extension SpaceMachine {
         _ replica: ReplicaID, from sources: [Int], isUrgent: Bool, isNamed: Bool, _ step: inout CoreStep
     ) {
         guard !puller.wants.contains(where: { $0.replica == replica && !isWalk($0) }), !forks.isForked(replica),
-            !isBeingTakenBack(replica), !isAwaited(replica), isUrgent || !hasGivenWay(replica),
+            !isBeingTakenBack(replica), !isAwaited(replica),
             !sealer.isSealing || replica.device != settings.own,
             membership.signingKey(of: replica.device) != nil
         else { return }
@@ -93,7 +93,7 @@ extension SpaceMachine {
             peers[index].peerTips.next(of: replica) > from && hasChanges(index, of: replica, from: from)
                 && forks[peers[index].id].suspects[replica] == nil && !isDisputed(replica, peers[index])
                 && !(replica.device == peers[index].device && mayTakeItsOwnBack(peers[index], step))
-                && (isUrgent || !(peers[index].peerTips[replica].map { isGivingWay($0, replica) } ?? false))
+                && (isUrgent || !mayBeReverted(replica, by: peers[index]))
                 && puller.hasFreeWant(peers[index].id)
         }
         // A peer that kept changes of this author back is asked last.

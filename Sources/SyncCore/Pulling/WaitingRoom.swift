@@ -130,6 +130,24 @@ struct WaitingRoom: Sendable {
         return taken
     }
 
+    /// Changes of a replica that wait for others.
+    struct Blocked: Sendable {
+        let replica: ReplicaID
+        /// The end of the last of them.
+        let end: UInt64
+        /// The context of the first one that is not held.
+        let missing: [VersionVector.Entry]
+    }
+
+    /// Returns the replicas whose first waiting segment names what is not held. Sorted.
+    func blocked(held: TipTable) -> [Blocked] {
+        queues.compactMap { queue in
+            guard let first = queue.segments.first, let last = queue.segments.last else { return nil }
+            let missing = first.context.filter { held.next(of: $0.replica) < $0.next }
+            return missing.isEmpty ? nil : Blocked(replica: queue.replica, end: last.tip.next, missing: missing)
+        }
+    }
+
     /// Returns the replicas that waiting segments name beyond what is held or waits here too: they must come first. Sorted.
     func missing(held: TipTable) -> [Missing] {
         var missing: [ReplicaID: Bool] = [:]

@@ -229,6 +229,20 @@ import Testing
         for case .readHeads(let id, _) in fork.talk.effects { fork.talk.hear(.headsRead(id, [nil])) }
     }
 
+    /// Else the author, which has not heard of it, would show its own, and both would take that: what is here would be gone.
+    @Test func `who holds another history says so before it asks the author for its own`() throws {
+        var fork = Fork(1, by: 1)
+        fork.id = fork.talk.accept(1)
+        fork.talk.hear(.received(fork.id, fork.there.have, bytes: 100))
+        fork.readHeads(nil)
+        let sent = fork.talk.sent(fork.id)
+        let asks = try #require(sent.firstIndex { if case .want = $0 { true } else { false } })
+        let tells = sent[..<asks].contains { frame in
+            if case .have(let have) = frame { have.entries.contains { $0.head == fork.here.tip.head } } else { false }
+        }
+        #expect(tells)
+    }
+
     /// A claim alone would have us begin a new history with every change that we write.
     @Test(arguments: [false, true])
     func `a peer that does not show its history is asked for the signature under it, once`(isSigned: Bool) throws {

@@ -32,6 +32,8 @@ import Testing
         #expect(try mesh.digests().count == 1, sourceLocation: sourceLocation)
         for node in mesh.nodes {
             #expect(node.core.forkedReplicas.isEmpty, sourceLocation: sourceLocation)
+            let isInStep = node.core.isInStepWithConnected
+            #expect(isInStep, sourceLocation: sourceLocation)
             #expect(try !node.store.state().hasTakenBack, sourceLocation: sourceLocation)
         }
     }
@@ -101,6 +103,23 @@ import Testing
             #expect(try mesh.said(node) == ["built on it", "lost", "since"])
             #expect(try mesh.titles(node, Mesh.key("since")) == ["since"])
         }
+    }
+
+    @Test func `what waits for a branch that gave way goes once its author has taken it back`() throws {
+        var mesh = try putBackBeforeTwo()
+        for number in 0..<9 { try mesh.say(0, "since \(number)") }
+        mesh.pass(seconds: 2)
+        mesh.disconnect(0)
+        try mesh.say(2, "built on it")
+        mesh.connect(1, 2)
+        mesh.pass(seconds: 5)
+        #expect(mesh.nodes[1].core.load.waitingRoomBytes > 0)
+        mesh.disconnect(2)
+        mesh.connect(0, 1)
+        mesh.pass(seconds: 30)
+        try meet(&mesh)
+        try expectSettled(mesh)
+        for node in 0..<3 { #expect(try mesh.said(node).filter { $0 == "built on it" }.count == 1) }
     }
 
     /// The branch had let in 2, which has written since: that counts nowhere until its author has let it in again.
