@@ -11,6 +11,7 @@ extension PlantedBug {
         .believeHashes: 5, .skipChunkHash: 5, .sweepReferenced: 5, .trustLiars: 5, .unboundedInFlight: 5,
         .forgetVoidWork: 6, .releaseBeforeAcknowledged: 6, .believeClaimedHeads: 7, .believeGoodbye: 7,
         .droppedEditsUnlisted: 7, .policyReadsClock: 7, .ignoreStatements: 2, .hideIncomplete: 186,
+        .askBeforeTelling: 204,
         .countVoidAdditions: 11, .elderWins: 14,
         .countUnpackedBuffers: 9, .dictionaryDropsEdit: 9,
         .textRemovalTakesAll: 9, .deadSessionAlive: 11, .counterAddsTwice: 13, .cutKeepsObjects: 13,
@@ -66,5 +67,7 @@ extension PlantedBug {
         .serveBarred: ["thieves are kept out"],
         .ignoreStatements: ["thieves are kept out", "convergence"],
         .hideIncomplete: [Standstill.name],
+        // What becomes of the two histories of a machine that was put back while it ran.
+        .askBeforeTelling: [WrittenAgainChecker.name, "convergence"],
     ]
 }

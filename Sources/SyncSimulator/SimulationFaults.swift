@@ -72,6 +72,7 @@ package enum PlantedBug: String, CaseIterable, Sendable {
     case serveBarred = "serve-barred"
     case ignoreStatements = "ignore-statements"
     case hideIncomplete = "hide-incomplete"
+    case askBeforeTelling = "ask-before-telling"
 
     /// The kind of world in which the bug is looked for: where it shows only in one kind, that one.
     package func kind(in kind: WorldKind) -> WorldKind {
@@ -79,6 +80,7 @@ package enum PlantedBug: String, CaseIterable, Sendable {
         case .sendUnagreedFrames: .mixed
         case .strictEndsStay, .countVoidAdditions, .elderWins, .serveBarred, .ignoreStatements, .hideIncomplete:
             .thieves
+        case .askBeforeTelling: .reverted
         case _: kind
         }
     }
@@ -105,6 +107,7 @@ package enum PlantedBug: String, CaseIterable, Sendable {
         case .serveBarred: .serveBarred
         case .ignoreStatements: .ignoreStatements
         case .hideIncomplete: .hideIncomplete
+        case .askBeforeTelling: .askBeforeTelling
         case .reuseCounter, .leaseIgnoresTail, .commitWithoutSync, .foldWhatWasSeen, .setForgetsContext,
             .counterAddsTwice,
             .dictionaryDropsEdit,
@@ -149,7 +152,7 @@ package enum PlantedBug: String, CaseIterable, Sendable {
             .skipFolderSync, .fileBeforeRow,
             .trustOldPages, .releaseBeforeAcknowledged, .settleAlone, .forgetVoidWork, .dropUnstableEvents,
             .believeClaimedHeads, .believeGoodbye, .sendUnagreedFrames, .serveBarred, .ignoreStatements,
-            .hideIncomplete:
+            .hideIncomplete, .askBeforeTelling:
             []
         case .setForgetsContext, .counterAddsTwice, .dictionaryDropsEdit, .moveDuplicates, .policyReadsClock,
             .registerByStamp, .deletionForgetsBirths, .birthForgetsDeletions, .schemaReplaces, .upsertWritesUnchanged,
@@ -175,7 +178,7 @@ package enum PlantedBug: String, CaseIterable, Sendable {
             .releaseBeforeAcknowledged, .settleAlone, .forgetVoidWork, .cutAsksNobody, .cutKeepsObjects,
             .beginUninvited, .dropUnstableEvents, .stateForgetsDrops, .believeClaimedHeads, .believeGoodbye,
             .sendUnagreedFrames, .strictEndsStay, .countVoidAdditions, .elderWins, .serveBarred, .ignoreStatements,
-            .hideIncomplete:
+            .hideIncomplete, .askBeforeTelling:
             []
         case .setForgetsContext: .setForgetsContext
         case .counterAddsTwice: .counterAddsTwice

@@ -5,4 +5,16 @@ package enum WorldKind: Sendable, Hashable {
     case mixed
     /// Members with roles, admins that change them, and often a thief.
     case thieves
+    /// Machines that are put back while they run, and write on.
+    case reverted
+
+    /// The worlds in a hundred that may end without agreement, if each member that differs says why.
+    package var standstillsPercent: Int {
+        switch self {
+        case .plain, .mixed: 0
+        case .thieves: 1
+        // A device that builds on a history which then has to give way is not as rare here as elsewhere.
+        case .reverted: 2
+        }
+    }
 }

@@ -55,6 +55,8 @@ package struct WorldOptions: Sendable, Equatable {
     package var versions: Versions?
     /// Nil: all members are writers for good.
     package var thieves: Thieves?
+    /// Nil: no machine is put back while it runs.
+    package var reverts: Reverts?
 
     /// - Parameter kind: what it adds is drawn apart; all other options of the seed stay what they are, as far as the kind has
     ///   room for them.
@@ -125,6 +127,7 @@ package struct WorldOptions: Sendable, Equatable {
         case .plain: break
         case .mixed: mixVersions(seed: seed)
         case .thieves: letThievesIn(seed: seed)
+        case .reverted: revertMachines(seed: seed)
         }
     }
 }

@@ -4,14 +4,14 @@ import SyncModel
 struct SingleHistoryChecker: Checker {
     static let name = "no counter reused"
 
-    /// A thief that writes two histories under one name; nil where there is none.
-    private let forger: DeviceID?
-    /// The vectors of the disks that were put back: there the histories of the forger part.
+    /// Devices that write two histories under one name.
+    private let forkers: Set<DeviceID>
+    /// The vectors of the disks that were put back: there the histories of such devices part.
     private var putBack: [VersionVector] = []
     /// The digest of the change that begins at a dot, as first seen anywhere.
     private var seen: [Dot: [UInt8]] = [:]
 
-    init(forger: DeviceID?) { self.forger = forger }
+    init(forkers: Set<DeviceID>) { self.forkers = forkers }
 
     mutating func committed(node: Int, _ segments: [VerifiedSegment], before: VersionVector) -> String? {
         for verified in segments {
@@ -20,7 +20,7 @@ struct SingleHistoryChecker: Checker {
             while !reader.isAtEnd {
                 guard let view = try? ChangeView(&reader) else { return "node \(node) stored bytes that are no change" }
                 let dot = Dot(replica: segment.replica, counter: view.start)
-                if dot.replica.device == forger, putBack.contains(where: { !$0.covers(dot) }) { continue }
+                if forkers.contains(dot.replica.device), putBack.contains(where: { !$0.covers(dot) }) { continue }
                 let digest = Array(view.digest(in: segment.bytes))
                 if let other = seen.updateValue(digest, forKey: dot), other != digest {
                     return "two changes are called \(dot); node \(node) stored the second"
@@ -33,7 +33,7 @@ struct SingleHistoryChecker: Checker {
     /// Dots that no disk holds any more were never seen by anybody else: they may be written anew only under a new
     /// incarnation, and the record stays to show it.
     mutating func restored(node: Int, now: VersionVector, elsewhere: VersionVector) -> String? {
-        if forger != nil { putBack.append(now) }
+        if !forkers.isEmpty { putBack.append(now) }
         return nil
     }
 }

@@ -2,10 +2,11 @@ import SyncCore
 import SyncModel
 import SyncStore
 
-/// The words of members in a world of thieves that does not come to rest.
+/// The words of members in a world that does not come to rest.
 ///
-/// After a thief there may be no way left to bring all members to the same state (Decisions/36, "What is not solved"). Then of each
-/// two that differ one says why, and what they acknowledged is not lost.
+/// After a thief there may be no way left to bring all members to the same state (Decisions/36, "What is not solved"), nor where a
+/// device has built on a history that would have to give way (Decisions/24). Then of each two that differ one says why, and
+/// what they acknowledged is not lost.
 struct Standstill: CustomStringConvertible {
     static let name = "none differs in silence"
 
@@ -13,10 +14,12 @@ struct Standstill: CustomStringConvertible {
     enum Word: String, Comparable {
         /// One of them cannot undo what became void.
         case incomplete
-        /// They hold two histories that the thief wrote under one name.
+        /// They hold two histories that one device wrote under one name.
         case forked
         /// One refuses the other as revoked. One of them never heard of the recovery key, or of the statement that takes that back.
         case revoked
+        /// A thief retired it and all that it meets: none is left that may admit it again (Decisions/37).
+        case retired
         /// They hold the same changes and show another state: deletions were forgotten while a device was out.
         case diverged
 
@@ -37,7 +40,10 @@ extension World {
     /// The time at the end in which nothing may move any more.
     static let stillNanoseconds: Int64 = 20_000_000_000
 
-    /// Ends the world of thieves here, if members have a reason not to come to rest.
+    /// True if the world may end so.
+    var mayStandStill: Bool { options.thieves != nil || options.reverts != nil }
+
+    /// Ends the world here, if members have a reason not to come to rest.
     ///
     /// - Parameter isLate: true if time is up; false up to `stillNanoseconds` before.
     mutating func standStill(isLate: Bool) {
@@ -71,9 +77,11 @@ extension World {
 
     // MARK: Reasons
 
-    /// The thief, if it writes two histories under one name.
-    var forger: DeviceID? {
-        options.thieves.flatMap { $0.forks > 0 ? $0.thief : nil }.map { nodes[$0].device.id }
+    /// True if the node was retired, not revoked, and each device that it has a session with was, too.
+    private func isRetiredForGood(_ node: Int) -> Bool {
+        guard let core = nodes[node].core else { return false }
+        func isRetired(_ device: DeviceID) -> Bool { core.cuts.isAway(device) && !core.cuts.isBarred(device) }
+        return isRetired(nodes[node].device.id) && core.connectedDevices.allSatisfy(isRetired)
     }
 
     private func isIncomplete(_ node: Int) -> Bool { (try? nodes[node].store?.logState().isIncomplete) ?? false }
@@ -102,16 +110,24 @@ extension World {
     }
 
     private func isForked(_ node: Int) -> Bool {
-        nodes[node].core?.forkedReplicas.contains { $0.device == forger } ?? false
+        nodes[node].core?.forkedReplicas.contains { options.forkers.contains($0.device) } ?? false
+    }
+
+    /// Returns a member that says so of two that hold two histories and do not know each other.
+    private func forkedBetween(_ left: Int, _ right: Int) -> Int? {
+        let areConnected = nodes[left].core?.connectedDevices.contains(nodes[right].device.id) ?? false
+        return areConnected || forged(left) == forged(right) ? nil : memberNodes.first(where: isForked)
     }
 
     private var takesHonestForForked: Bool {
-        memberNodes.contains { nodes[$0].core?.forkedReplicas.contains { $0.device != forger } ?? false }
+        memberNodes.contains {
+            nodes[$0].core?.forkedReplicas.contains { !options.forkers.contains($0.device) } ?? false
+        }
     }
 
-    /// Returns the tips that a node holds of the forger.
+    /// Returns the tips that a node holds of devices that wrote two histories.
     private func forged(_ node: Int) -> [TipTable.Entry] {
-        (nodes[node].core?.held.entries ?? []).filter { $0.replica.device == forger }
+        (nodes[node].core?.held.entries ?? []).filter { options.forkers.contains($0.replica.device) }
     }
 
     /// True if the node never heard of the recovery key, and follows a thief in what it says of the founder.
@@ -151,7 +167,9 @@ extension World {
         }
         if let node = pair.first(where: isIncomplete) { return (node, .incomplete) }
         if let node = pair.first(where: isForked), forged(left) != forged(right) { return (node, .forked) }
-        if forger != nil || pair.contains(where: isDeaf),
+        if let node = pair.first(where: isRetiredForGood) { return (node, .retired) }
+        if let node = forkedBetween(left, right) { return (node, .forked) }
+        if !options.forkers.isEmpty || pair.contains(where: isDeaf),
             let node = pair.first(where: { saysRevoked($0, of: left + right - $0) })
         {
             return (node, .revoked)

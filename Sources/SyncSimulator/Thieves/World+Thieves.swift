@@ -54,7 +54,7 @@ extension World {
     }
 
     /// True if the thief has the machine, and writes two histories under one name.
-    func isForging(_ node: Int) -> Bool { forger == nodes[node].device.id && isOutlaw(node) }
+    func isForging(_ node: Int) -> Bool { options.forkers.contains(nodes[node].device.id) && isOutlaw(node) }
 
     /// True if the node is no member in the end, and what it wrote need not be anywhere.
     func leaves(_ node: Int) -> Bool {
@@ -72,7 +72,7 @@ extension World {
     func storeFaults(of node: Int) -> StoreFaults {
         var faults = bug?.store ?? []
         if isOutlaw(node) { faults.insert(.ignoreOwnStatements) }
-        if isForging(node) { faults.insert(.reuseCounterAfterCrash) }
+        if isForging(node) || nodes[node].writesOn { faults.insert(.reuseCounterAfterCrash) }
         return faults
     }
 

@@ -31,6 +31,7 @@ extension WorldOptions {
     var forgetsDeletions: Bool {
         if let thieves, !thieves.forgets { return false }
         if let copies, copies.clones > 0 { return false }
+        if reverts != nil { return false }
         return states != nil || restorePercent == 0 && (copies?.lostTailsPerMinute ?? 0) == 0
     }
 }
@@ -42,17 +43,20 @@ package struct CopyCounts: Sendable, Equatable {
     package var lostTails = 0
     /// Copies that ran beside their originals, and were given keys of their own.
     package var clones = 0
-    /// The number of these cases, of all three kinds, in which a node could have taken state, or had dropped changes.
+    /// Machines that were put back while they ran.
+    package var reverts = 0
+    /// The number of these cases, of all kinds, in which a node could have taken state, or had dropped changes.
     package var besideStates = 0
     /// Times that a core said that a key is used twice.
     package var noticedTwins = 0
 
-    package var sum: Int { restores + lostTails + clones }
+    package var sum: Int { restores + lostTails + clones + reverts }
 
     package static func += (left: inout CopyCounts, right: CopyCounts) {
         left.restores += right.restores
         left.lostTails += right.lostTails
         left.clones += right.clones
+        left.reverts += right.reverts
         left.besideStates += right.besideStates
         left.noticedTwins += right.noticedTwins
     }

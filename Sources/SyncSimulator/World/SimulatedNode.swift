@@ -31,6 +31,10 @@ struct SimulatedNode {
     var backup: DiskImage?
     /// The image that will be found on the disk after the next crash.
     var tail: DiskImage?
+    /// The moment to which the running machine will be put back.
+    var snapshot: DiskImage?
+    /// The machine was put back while it ran: its agent knows of no crash.
+    var writesOn = false
     /// The node of which this machine runs a copy of the disk.
     var twinOf: Int?
     /// The changes that the disk holds, kept beside it for the checkers.

@@ -37,7 +37,7 @@ extension World {
         case .blobFault(let fault): inflict(fault)
         case .input, .wake, .persist, .seal, .read, .stability, .state, .commit, .answer, .dial, .packet, .hostile,
             .thief, .write,
-            .pair, .start, .cutTail, .fault, .changeVersion, .unblock, .setClock, .look, .inspect, .heal:
+            .pair, .start, .cutTail, .revert, .fault, .changeVersion, .unblock, .setClock, .look, .inspect, .heal:
             preconditionFailure("an event of records")
         }
     }

@@ -4,6 +4,7 @@ import SyncStore
 // Disks that are older than their machine, and disks that two machines run from.
 extension World {
     mutating func planCopies(until end: Int64) {
+        planReverts(until: end)
         guard let copies = options.copies else { return }
         let count = Int((copies.lostTailsPerMinute * Double(options.safetySeconds) / 60).rounded())
         for _ in 0..<count {

@@ -23,6 +23,7 @@ extension World {
             store = try nodes[node].disk.open(
                 device, leases: nodes[node].leases, faults: storeFaults(of: node), incarnations: { incarnations.next() }
             )
+            nodes[node].writesOn = false
             state = try store.state()
             try changes?.addFound(in: store, of: device.id)
         } catch {

@@ -152,6 +152,7 @@ extension World {
         case .backup: if let image = diskImage(of: node) { nodes[node].backup = image }
         case .tail: beginTail(node)
         case .clone: clone(node)
+        case .snapshot: takeSnapshot()
         case .retirement: retire(from: node)
         }
     }
@@ -211,7 +212,8 @@ extension World {
         lookForDeadSessions()
         compareNodes()
         guard let healedAt, failure == nil else { return }
-        let isLate = now - healedAt > (thieves == nil ? Self.patienceNanoseconds : Self.thievesPatienceNanoseconds)
+        let patience = thieves == nil ? Self.patienceNanoseconds : Self.thievesPatienceNanoseconds
+        let isLate = now - healedAt > patience
         let members = memberNodes.map { nodes[$0] }
         let digests = members.map { $0.core?.held.digest }
         let states = members.map { try? $0.store?.logState() }
@@ -226,10 +228,10 @@ extension World {
         if haveRecordsRested {
             // While bytes are awaited, sessions come that are redundant; for a moment such a one says nothing of what it holds.
             checkBlobPatience(healedAt)
-        } else if thieves != nil, now - healedAt > Self.thievesPatienceNanoseconds - Self.stillNanoseconds, !isLate {
+        } else if mayStandStill, now - healedAt > patience - Self.stillNanoseconds, !isLate {
             standStill(isLate: false)
         } else if isLate {
-            if thieves != nil { standStill(isLate: true) }
+            if mayStandStill { standStill(isLate: true) }
             guard failure == nil, standstill == nil else { return }
             let ending = lateEnding
             check { $0.ended(ending) }

@@ -119,7 +119,7 @@ extension World {
             trace.record(now, node, "takes back what others have otherwise of \(other.replica)")
             nodes[node].durable = VersionVector(
                 state.tips.map { VersionVector.Entry(replica: $0.replica, next: $0.tip.next) })
-            if other.replica.device == forger {
+            if options.forkers.contains(other.replica.device) {
                 let (device, now) = (nodes[node].device.id, nodes[node].durable)
                 check { $0.tookBack(node: node, device: device, now: now) }
             }

@@ -32,6 +32,7 @@ struct World {
         case pair(Int, Int)
         case start(node: Int)
         case cutTail(node: Int)
+        case revert(node: Int)
         case fault(Fault)
         case changeVersion(node: Int, SimulatedVersion)
         case unblock([Way])
@@ -58,6 +59,8 @@ struct World {
         case tail
         /// Another machine runs from a copy of the disk.
         case clone
+        /// A running machine will be put back to this moment.
+        case snapshot
     }
 
     struct Way: Hashable {
@@ -99,7 +102,7 @@ struct World {
     var failure: CheckFailure?
     var healedAt: Int64?
     var restedAt: Int64?
-    /// The end of a world of thieves that does not come to rest; nil elsewhere.
+    /// The end of a world that does not come to rest, and may; nil elsewhere.
     var standstill: Standstill?
     /// The digests of what members held some time before that.
     var heldBefore: [Sum256?]?
@@ -141,10 +144,9 @@ struct World {
         copyRandom = SplitMix64(seed: seed ^ 0x636c_6f6e_6573_2121)
         stateRandom = SplitMix64(seed: seed ^ 0x7374_6174_6573_2121)
         versionRandom = SplitMix64(seed: seed ^ 0x7570_6772_6164_6521)
-        let forger = options.thieves.flatMap { $0.forks > 0 ? $0.thief : nil }.map { SimulatedDevice.all[$0].id }
         checkers = [
             ConvergenceChecker(), AcknowledgedWriteChecker(), CausalDeliveryChecker(),
-            SingleHistoryChecker(forger: forger),
+            SingleHistoryChecker(forkers: options.forkers),
             VectorChecker(), DurableFirstChecker(), BoundedMemoryChecker(), StabilityChecker(), VoidWorkChecker(),
             DroppedEventsChecker(),
             SameDigestChecker(seed: seed, faults: bug?.store ?? []),
@@ -159,6 +161,7 @@ struct World {
             checkers.append(HostileMemberChecker())
         }
         if options.versions != nil { checkers.append(AgreementChecker()) }
+        if options.reverts != nil { checkers.append(WrittenAgainChecker()) }
         if options.thieves != nil {
             thieves = Thieves(seed: seed)
             checkers.append(ThievesChecker())
@@ -225,6 +228,7 @@ struct World {
         case .pair(let left, let right): pair(left, right)
         case .start(let node): start(node)
         case .cutTail(let node): cutTail(node)
+        case .revert(let node): revert(node)
         case .fault(let fault): inflict(fault)
         case .changeVersion(let node, let version): changeVersion(node, version)
         case .unblock(let ways): unblock(ways)
