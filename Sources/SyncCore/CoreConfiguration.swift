@@ -235,6 +235,6 @@ package struct CoreFaults: OptionSet, Sendable, Hashable {
     package static let serveBarred = CoreFaults(rawValue: 1 << 22)
     /// A node does not say that it cannot undo what became void.
     package static let hideIncomplete = CoreFaults(rawValue: 1 << 23)
-    /// A node that holds another history asks its author for the author's before it has said so.
-    package static let askBeforeTelling = CoreFaults(rawValue: 1 << 24)
+    /// An author does not ask for its own work that gave way here, and stays where others never held the history it was built on.
+    package static let leaveGivenWay = CoreFaults(rawValue: 1 << 24)
 }

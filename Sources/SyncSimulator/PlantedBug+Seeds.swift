@@ -9,9 +9,9 @@ extension PlantedBug {
         .attachToFirstLife: 4, .commitWithoutSync: 4, .deletionKeepsAttachments: 4, .foldWhatWasSeen: 4,
         .forgetPartials: 4, .rowBeforeFile: 4, .skipFileSync: 4, .skipFolderSync: 4, .trustOldPages: 4,
         .believeHashes: 5, .skipChunkHash: 5, .sweepReferenced: 5, .trustLiars: 5, .unboundedInFlight: 5,
-        .forgetVoidWork: 6, .releaseBeforeAcknowledged: 6, .believeClaimedHeads: 7, .believeGoodbye: 7,
-        .droppedEditsUnlisted: 7, .policyReadsClock: 7, .ignoreStatements: 2, .hideIncomplete: 186,
-        .askBeforeTelling: 204,
+        .forgetVoidWork: 6, .releaseBeforeAcknowledged: 14, .believeClaimedHeads: 7, .believeGoodbye: 7,
+        .droppedEditsUnlisted: 7, .policyReadsClock: 7, .ignoreStatements: 4, .hideIncomplete: 186,
+        .leaveGivenWay: 140,
         .countVoidAdditions: 11, .elderWins: 14,
         .countUnpackedBuffers: 9, .dictionaryDropsEdit: 9,
         .textRemovalTakesAll: 9, .deadSessionAlive: 11, .counterAddsTwice: 13, .cutKeepsObjects: 13,
@@ -68,6 +68,6 @@ extension PlantedBug {
         .ignoreStatements: ["thieves are kept out", "convergence"],
         .hideIncomplete: [Standstill.name],
         // What becomes of the two histories of a machine that was put back while it ran.
-        .askBeforeTelling: [WrittenAgainChecker.name, "convergence"],
+        .leaveGivenWay: ["convergence"],
     ]
 }

@@ -72,7 +72,7 @@ package enum PlantedBug: String, CaseIterable, Sendable {
     case serveBarred = "serve-barred"
     case ignoreStatements = "ignore-statements"
     case hideIncomplete = "hide-incomplete"
-    case askBeforeTelling = "ask-before-telling"
+    case leaveGivenWay = "leave-given-way"
 
     /// The kind of world in which the bug is looked for: where it shows only in one kind, that one.
     package func kind(in kind: WorldKind) -> WorldKind {
@@ -80,7 +80,7 @@ package enum PlantedBug: String, CaseIterable, Sendable {
         case .sendUnagreedFrames: .mixed
         case .strictEndsStay, .countVoidAdditions, .elderWins, .serveBarred, .ignoreStatements, .hideIncomplete:
             .thieves
-        case .askBeforeTelling: .reverted
+        case .leaveGivenWay: .reverted
         case _: kind
         }
     }
@@ -107,7 +107,7 @@ package enum PlantedBug: String, CaseIterable, Sendable {
         case .serveBarred: .serveBarred
         case .ignoreStatements: .ignoreStatements
         case .hideIncomplete: .hideIncomplete
-        case .askBeforeTelling: .askBeforeTelling
+        case .leaveGivenWay: .leaveGivenWay
         case .reuseCounter, .leaseIgnoresTail, .commitWithoutSync, .foldWhatWasSeen, .setForgetsContext,
             .counterAddsTwice,
             .dictionaryDropsEdit,
@@ -152,7 +152,7 @@ package enum PlantedBug: String, CaseIterable, Sendable {
             .skipFolderSync, .fileBeforeRow,
             .trustOldPages, .releaseBeforeAcknowledged, .settleAlone, .forgetVoidWork, .dropUnstableEvents,
             .believeClaimedHeads, .believeGoodbye, .sendUnagreedFrames, .serveBarred, .ignoreStatements,
-            .hideIncomplete, .askBeforeTelling:
+            .hideIncomplete, .leaveGivenWay:
             []
         case .setForgetsContext, .counterAddsTwice, .dictionaryDropsEdit, .moveDuplicates, .policyReadsClock,
             .registerByStamp, .deletionForgetsBirths, .birthForgetsDeletions, .schemaReplaces, .upsertWritesUnchanged,
@@ -178,7 +178,7 @@ package enum PlantedBug: String, CaseIterable, Sendable {
             .releaseBeforeAcknowledged, .settleAlone, .forgetVoidWork, .cutAsksNobody, .cutKeepsObjects,
             .beginUninvited, .dropUnstableEvents, .stateForgetsDrops, .believeClaimedHeads, .believeGoodbye,
             .sendUnagreedFrames, .strictEndsStay, .countVoidAdditions, .elderWins, .serveBarred, .ignoreStatements,
-            .hideIncomplete, .askBeforeTelling:
+            .hideIncomplete, .leaveGivenWay:
             []
         case .setForgetsContext: .setForgetsContext
         case .counterAddsTwice: .counterAddsTwice

@@ -143,8 +143,8 @@ extension SpaceMachine {
             signingKey: signingKey)
     }
 
-    /// True if the peer's history of the replica is ours as far as it goes. Only our own unsettled history is withheld from a
-    /// peer that may hold another.
+    /// True if the peer's history of the replica is ours as far as it goes. Only our own work is withheld, from a peer that may hold
+    /// another history of ours.
     func isShared(_ replica: ReplicaID, with session: SpacePeer) -> Bool {
         guard replica.device == settings.own else { return true }
         // Not before it is whole: our later ones build on it.
@@ -155,11 +155,13 @@ extension SpaceMachine {
         return isOnOurs(theirs, ours, replica, session)
     }
 
-    /// True if the peer claims more of one of our replicas than is here, and it may be another history: what we wrote since would
-    /// be taken back with ours, and stay with the peer.
+    /// True if the peer claims more than is here of a replica under which we have written since the start, and it may be another
+    /// history: what we wrote since would be taken back with ours, and stay with the peer. Of a replica that a disk only lost the
+    /// end of that is not said: nothing here is taken back for it, and all that a peer claims may never come.
     private func mayHoldMoreOfOurs(_ session: SpacePeer) -> Bool {
         session.claims.unfinished.contains(of: settings.own) { replica in
-            !forks[session.id].givenUp.contains(replica) && !forks.isForked(replica)
+            forks.written.contains(replica) && !forks.settled.contains(replica) && !forks.isForked(replica)
+                && !forks[session.id].givenUp.contains(replica)
                 && !(session.peerTips[replica].map { isGivingWay($0, replica) } ?? false)
         }
     }
@@ -196,7 +198,7 @@ extension SpaceMachine {
     /// True if the peer holds another history of one of our replicas, as far as we know, or one of ours is awaited and not
     /// whole here.
     func disputesOurs(_ session: SpacePeer) -> Bool {
-        isAwaitingOurs
+        isAwaitingOurs || mayHoldMoreOfOurs(session)
             || (forks[session.id].suspects.keys + forks[session.id].givenUp).contains { $0.device == settings.own }
     }
 
@@ -235,7 +237,9 @@ extension SpaceMachine {
         guard hasGivenWay(replica) || session.peerTips[replica].map({ isGivingWay($0, replica) }) ?? false else {
             return false
         }
-        guard !forks.settled.contains(replica), !forks.hasTakenBack, session.peerTipsAreComplete else { return true }
+        guard !forks.settled.contains(replica), !forks.hasTakenBack, session.peerTipsAreComplete,
+            !settings.faults.contains(.leaveGivenWay)
+        else { return true }
         return forks.settled.contains { settled in
             session.peerTips[settled].map { isGivingWay($0, settled) } ?? false
         }
@@ -274,7 +278,10 @@ extension SpaceMachine {
         }
         if forks[peers[index].id].suspects[entry.replica] != nil || entry.tip.next > held.next(of: entry.replica) {
             let isPaused = puller.isPaused(peers[index].id, at: step.now)
-            if forks.inquiry == nil, !isPaused, receiver.storeRetryAt == nil { walk(entry, index, &step) }
+            // What is being written is told to no peer yet, and would be taken back.
+            if forks.inquiry == nil, !isPaused, receiver.storeRetryAt == nil, !receiver.isPersisting {
+                walk(entry, index, &step)
+            }
         } else {
             let id = ReadID(rawValue: step.nextID())
             forks.setComparison(ForkExchange.Comparison(id: id, entry: entry), on: peers[index].id)
@@ -327,9 +334,7 @@ extension SpaceMachine {
     /// Asks the peer for its history, as changes: all of it, or from where on both hold it so.
     private mutating func walk(_ entry: TipTable.Entry, _ index: Int, _ step: inout CoreStep) {
         // Its author would show us its own, not having heard of this one, and both would take it: this one would be nowhere.
-        if entry.replica.device != settings.own, !settings.faults.contains(.askBeforeTelling) {
-            sendHave(index, isComplete: true, &step)
-        }
+        if entry.replica.device != settings.own { sendHave(index, isComplete: true, &step) }
         var depth = frontier(of: entry.replica).next
         let place = forks[peers[index].id].suspects[entry.replica]?.place
         if let place { depth = max(depth, place.next) }

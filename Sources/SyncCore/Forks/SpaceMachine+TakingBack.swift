@@ -42,20 +42,21 @@ extension SpaceMachine {
     }
 
     /// Drops changes that wait here for what no peer holds, if their author holds less of its own by now: it has taken them
-    /// back, with what they build on.
+    /// back, with what they build on, or was itself put back.
     mutating func dropTakenBack(_ step: inout CoreStep) {
-        for blocked in receiver.waiting.blocked(held: held) {
-            let isGone = upPeers.contains {
-                peers[$0].device == blocked.replica.device && peers[$0].peerTipsAreComplete
-                    && peers[$0].peerTips.next(of: blocked.replica) < blocked.end
+        let waiting = receiver.waiting
+        for index in upPeers where peers[index].peerTipsAreComplete {
+            let claimed = peers[index].peerTips
+            for replica in waiting.replicas(of: peers[index].device, beyond: claimed) {
+                let missing = waiting.missing(of: replica, held: held)
+                let isElsewhere = missing.allSatisfy { entry in
+                    upPeers.contains { peers[$0].peerTips.next(of: entry.replica) >= entry.next }
+                        || receiver.tip(of: entry.replica).map { $0.next >= entry.next } ?? false
+                }
+                guard !isElsewhere else { continue }
+                cancelPulls(of: replica, &step)
+                receiver.drop([replica])
             }
-            let isAnywhere = blocked.missing.allSatisfy { missing in
-                upPeers.contains { peers[$0].peerTips.next(of: missing.replica) >= missing.next }
-                    || receiver.tip(of: missing.replica).map { $0.next >= missing.next } ?? false
-            }
-            guard isGone, !isAnywhere else { continue }
-            cancelPulls(of: blocked.replica, &step)
-            receiver.drop([blocked.replica])
         }
     }
 

@@ -130,22 +130,18 @@ struct WaitingRoom: Sendable {
         return taken
     }
 
-    /// Changes of a replica that wait for others.
-    struct Blocked: Sendable {
-        let replica: ReplicaID
-        /// The end of the last of them.
-        let end: UInt64
-        /// The context of the first one that is not held.
-        let missing: [VersionVector.Entry]
+    /// Returns the device's replicas of which more waits than these tips say.
+    func replicas(of device: DeviceID, beyond tips: TipTable) -> [ReplicaID] {
+        let first = firstIndex { !($0 < ReplicaID(device: device, incarnation: 0)) }
+        return queues[first...].prefix { $0.replica.device == device }.filter { queue in
+            queue.segments.last.map { $0.tip.next > tips.next(of: queue.replica) } ?? false
+        }.map(\.replica)
     }
 
-    /// Returns the replicas whose first waiting segment names what is not held. Sorted.
-    func blocked(held: TipTable) -> [Blocked] {
-        queues.compactMap { queue in
-            guard let first = queue.segments.first, let last = queue.segments.last else { return nil }
-            let missing = first.context.filter { held.next(of: $0.replica) < $0.next }
-            return missing.isEmpty ? nil : Blocked(replica: queue.replica, end: last.tip.next, missing: missing)
-        }
+    /// Returns what is not held of the context of the replica's first waiting segment.
+    func missing(of replica: ReplicaID, held: TipTable) -> [VersionVector.Entry] {
+        let first = position(of: replica).flatMap { queues[$0].segments.first }
+        return (first?.context ?? []).filter { held.next(of: $0.replica) < $0.next }
     }
 
     /// Returns the replicas that waiting segments name beyond what is held or waits here too: they must come first. Sorted.
