@@ -123,7 +123,12 @@ extension World {
             case .listMissing, .lookUp, .readHashes, .readChunk, .readSmall: planRead(node, effect)
             case .begin, .write, .finish, .putAside, .writeSmall: planWrite(node, effect)
             case .recordHolder, .progress: break
-            case .nobodyHas(let blob): trace.record(now, node, "finds nobody with \(blob.shortName)")
+            case .nobodyHas(let blob):
+                trace.record(now, node, "finds nobody with \(blob.shortName)")
+                // Not all may have met yet: a person asks again.
+                if !isFaulty, nodes[node].blobs?.awaited.contains(blob) ?? false {
+                    queue.plan(.blobWork(node: node, generation: nil, .fetch), at: now + 5_000_000_000)
+                }
             case .report(let report): trace.record(now, node, "\(report.shortText)")
             }
         }
