@@ -38,7 +38,8 @@ public struct WaitResponse: Codable, Equatable, Sendable {
     public var waitedSeconds: Double
     /// Devices that lack something, or have not said what they hold. Empty where only this node is missing something.
     public var waitingFor: [DeviceStanding]
-    /// True while changes that this device wrote while it was retired, or before it took a history back, are written again; they may be missing for a moment.
+    /// True while changes that this device wrote while it was retired, or before it took a history back, are written again; they
+    /// may be missing for a moment.
     public var writingAgain: Bool
 
     /// All fields.

@@ -80,6 +80,13 @@ struct Announcer: Sendable {
         send(holdings, entries, to: id, isComplete: isComplete, &step)
     }
 
+    /// Tells the peer of one replica, whatever it was told before.
+    mutating func announce(_ entry: TipTable.Entry, of holdings: Holdings, to id: ConnectionID, _ step: inout CoreStep)
+    {
+        step.counters.havesSent += 1
+        send(holdings, [entry], to: id, isComplete: false, &step)
+    }
+
     /// A frame with fewer entries than fit, or a `complete` one, is the last of its row.
     private func send(
         _ holdings: Holdings, _ entries: [TipTable.Entry], to id: ConnectionID, isComplete: Bool,

@@ -17,10 +17,20 @@ extension SpaceMachine {
     }
 
     mutating func sendHave(_ index: Int, isComplete: Bool, _ step: inout CoreStep) {
-        let holdings = Announcer.Holdings(
+        announcer.announce(holdings(for: index), to: peers[index].id, isComplete: isComplete, &step)
+    }
+
+    /// Tells the peer how far one replica is held.
+    mutating func sendHave(of replica: ReplicaID, _ index: Int, _ step: inout CoreStep) {
+        guard let tip = held[replica] else { return }
+        let entry = TipTable.Entry(replica: replica, tip: tip)
+        announcer.announce(entry, of: holdings(for: index), to: peers[index].id, &step)
+    }
+
+    private func holdings(for index: Int) -> Announcer.Holdings {
+        Announcer.Holdings(
             space: space, tips: announced, stateDigest: stateDigest,
             acknowledgementsDigest: stability.digest(for: peers[index].id))
-        announcer.announce(holdings, to: peers[index].id, isComplete: isComplete, &step)
     }
 
     mutating func scheduleHave(_ index: Int, _ step: CoreStep) { announcer.schedule(peers[index].id, at: step.now) }

@@ -334,7 +334,7 @@ extension SpaceMachine {
     /// Asks the peer for its history, as changes: all of it, or from where on both hold it so.
     private mutating func walk(_ entry: TipTable.Entry, _ index: Int, _ step: inout CoreStep) {
         // Its author would show us its own, not having heard of this one, and both would take it: this one would be nowhere.
-        if entry.replica.device != settings.own { sendHave(index, isComplete: true, &step) }
+        if entry.replica.device == peers[index].device { sendHave(of: entry.replica, index, &step) }
         var depth = frontier(of: entry.replica).next
         let place = forks[peers[index].id].suspects[entry.replica]?.place
         if let place { depth = max(depth, place.next) }

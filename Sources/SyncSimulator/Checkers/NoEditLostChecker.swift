@@ -14,7 +14,6 @@ struct NoEditLostChecker: Checker {
         guard inspection.isThorough, let ledger = inspection.ledger else { return nil }
         let holdsAll = (try? inspection.store.logState().firstHeld.entries.isEmpty) ?? false
         for key in ledger.objects.keys.sorted() {
-            if inspection.isForked, ledger.rules(of: key).births.isEmpty { continue }
             guard let stored = (try? inspection.store.object(key, space: .home)) ?? nil else {
                 // Of an object that is gone for good nothing comes with state; whether it may be gone another checker says.
                 if inspection.past != nil { continue }

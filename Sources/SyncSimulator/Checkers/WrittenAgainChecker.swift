@@ -61,7 +61,7 @@ struct WrittenAgainChecker: Checker {
             guard inspection.isLast else { return nil }
             for event in said {
                 let count = shown[event.text] ?? 0
-                if count == 0 || count > 1 + putBackCount {
+                if count == 0 || count > max(1, putBackCount) {
                     return
                         "node \(inspection.node) shows an acknowledged event \(count) times: \(event.text.prefix(60))"
                 }

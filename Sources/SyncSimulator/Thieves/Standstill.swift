@@ -18,8 +18,6 @@ struct Standstill: CustomStringConvertible {
         case forked
         /// One refuses the other as revoked. One of them never heard of the recovery key, or of the statement that takes that back.
         case revoked
-        /// A thief retired it and all that it meets: none is left that may admit it again (Decisions/37).
-        case retired
         /// They hold the same changes and show another state: deletions were forgotten while a device was out.
         case diverged
 
@@ -76,13 +74,6 @@ extension World {
     }
 
     // MARK: Reasons
-
-    /// True if the node was retired, not revoked, and each device that it has a session with was, too.
-    private func isRetiredForGood(_ node: Int) -> Bool {
-        guard let core = nodes[node].core else { return false }
-        func isRetired(_ device: DeviceID) -> Bool { core.cuts.isAway(device) && !core.cuts.isBarred(device) }
-        return isRetired(nodes[node].device.id) && core.connectedDevices.allSatisfy(isRetired)
-    }
 
     private func isIncomplete(_ node: Int) -> Bool { (try? nodes[node].store?.logState().isIncomplete) ?? false }
 
@@ -167,7 +158,6 @@ extension World {
         }
         if let node = pair.first(where: isIncomplete) { return (node, .incomplete) }
         if let node = pair.first(where: isForked), forged(left) != forged(right) { return (node, .forked) }
-        if let node = pair.first(where: isRetiredForGood) { return (node, .retired) }
         if let node = forkedBetween(left, right) { return (node, .forked) }
         if !options.forkers.isEmpty || pair.contains(where: isDeaf),
             let node = pair.first(where: { saysRevoked($0, of: left + right - $0) })

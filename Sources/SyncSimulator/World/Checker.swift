@@ -33,7 +33,8 @@ package protocol Checker {
     mutating func sending(node: Int, _ frame: Frame, agreed: UInt64?) -> String?
     /// A disk went back to an older state: `now` is what it holds, `elsewhere` what the other disks hold.
     mutating func restored(node: Int, now: VersionVector, elsewhere: VersionVector) -> String?
-    /// An honest node took back changes in favour of the other history of a device that wrote two, holds `now`, and writes its own among them again.
+    /// An honest node took back changes in favour of the other history of a device that wrote two, holds `now`, and writes its own
+    /// among them again.
     mutating func tookBack(node: Int, device: DeviceID, now: VersionVector) -> String?
     /// After every step of a node's core.
     mutating func stepped(node: Int, _ core: AgentCore, bounds: CoreConfiguration.Bounds) -> String?
@@ -105,8 +106,6 @@ package struct Inspection {
     /// Something that it holds came as state.
     package let hasTakenState: Bool
     package let leftOpen: OpenObjects
-    /// A device wrote two histories: of what was built on the one that gave way only operations may be left.
-    package let isForked: Bool
     /// Devices without which deletions may have been forgotten.
     package let readmitted: Set<DeviceID>
 }

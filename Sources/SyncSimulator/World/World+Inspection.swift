@@ -42,7 +42,7 @@ extension World {
                 ledger: ledger, past: changes,
                 hasTakenState: nodes[node].hasTakenState,
                 leftOpen: changes == nil ? OpenObjects() : ledger?.leftOpen(by: forgettings) ?? OpenObjects(),
-                isForked: !options.forkers.isEmpty, readmitted: readmittedLate)
+                readmitted: readmittedLate)
             check { $0.inspected(inspection) }
         } catch {
             fail("inspection", "node \(node) cannot be read: \(error)")
