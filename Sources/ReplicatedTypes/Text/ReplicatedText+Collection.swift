@@ -23,6 +23,9 @@ extension ReplicatedText: RandomAccessCollection {
     /// True if a replica created the text explicitly, so that it is present even when empty.
     public var isCreated: Bool { !presence.isEmpty }
 
+    /// True if a scalar with this dot is here, deleted or not, so that others can be put beside it.
+    package func hasPosition(at dot: Dot) -> Bool { storage.reading { $0.engine.pointee.dots.number(of: dot) != nil } }
+
     /// A part of it, by offsets of scalars.
     public func string(in range: Range<Int>) -> String {
         precondition(range.lowerBound >= 0 && range.upperBound <= endIndex, "\(range) of \(endIndex) scalars")

@@ -43,6 +43,16 @@ public struct TextRevision: Hashable, Sendable {
         else { return nil }
     }
 
+    /// Returns the same with each run where `place` puts it.
+    ///
+    /// - Parameter deleted: what it deletes; nil for the same.
+    package func placing(_ place: (Placement) -> Placement, deleting deleted: [DotRange]? = nil) -> TextRevision {
+        let runs = runs.map { Run(placement: place($0.placement), count: $0.count) }
+        let placed = TextRevision(runs: runs, gone: gone, text: text, deleted: deleted ?? self.deleted)
+        guard let placed else { preconditionFailure("as many scalars as before, and as many of them gone") }
+        return placed
+    }
+
     /// The new scalars, 0 for those that are gone.
     package var scalars: [UInt32] {
         var scalars: [UInt32] = []

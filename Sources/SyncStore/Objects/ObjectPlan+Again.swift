@@ -134,6 +134,9 @@ extension ObjectPlan {
         }
         let fields = try object(edit.object, reading).state.fields(of: life.birth(at: origin)) ?? ObjectFields()
         let edits = mapping(edit.edits, on: fields, at: origin)
+        if edits.contains(where: { $0.placed(in: fields, from: origin) == nil }) {
+            try list(edit.object, dot, old, reading)
+        }
         let moved = SyncModel.Operation.ObjectEdit(object: edit.object, life: life, edits: edits)
         // If no other device has seen the life, nothing can have been written apart from it.
         return mapping.place(of: birth) == nil ? .editAgain(.init(moved, known: known)) : .editObject(moved)

@@ -106,7 +106,6 @@ struct WaitingWork: Sendable {
     }
 
     private func moved(_ action: ObjectState.Action, at origin: Origin, on state: ObjectState) -> ObjectState.Action {
-        guard !rewritten.isEmpty else { return action }
         let replica = origin.dot.replica
         let mapping = DotMapping(from: replica, to: replica, rewritten, behind: rewritten.map(\.new.replica))
         func present(_ life: Operation.LifeReference) -> Dot {

@@ -43,6 +43,9 @@ extension ReplicatedList: RandomAccessCollection {
     /// The value of the element with this identity with all that it keeps, deleted or not: what an edit of it starts from.
     public func state(ofElement identity: Dot) -> Value { element(identity)?.value ?? Value() }
 
+    /// True if a position with this dot is here, shown or not, so that elements can be put beside it.
+    package func hasPosition(at dot: Dot) -> Bool { tree.node(at: dot) != nil }
+
     /// True if a replica created the list explicitly, so that it is present even when empty.
     public var isCreated: Bool { !presence.isEmpty }
 

@@ -36,6 +36,9 @@ extension ReplicatedOrderedSet: RandomAccessCollection {
     /// The same as `firstIndex(of:)`: a value is there once.
     public func lastIndex(of value: Element) -> Int? { firstIndex(of: value) }
 
+    /// True if a position with this dot is here, shown or not, so that values can be put beside it.
+    package func hasPosition(at dot: Dot) -> Bool { tree.node(at: dot) != nil }
+
     /// True if a replica created the set explicitly, so that it is present even when empty.
     public var isCreated: Bool { !presence.isEmpty }
 

@@ -103,7 +103,8 @@ package struct DotMapping {
         }
     }
 
-    /// The contents of a removal depend on the fields it meets: those are edited here as they will be.
+    /// The contents of a removal depend on the fields it meets: those are edited here as they will be. What was put beside something
+    /// that is not here goes to the beginning.
     ///
     /// - Parameters:
     ///   - fields: what is edited, as it is when the edits are said again.
@@ -111,12 +112,16 @@ package struct DotMapping {
     package func callAsFunction(
         _ edits: [ObjectFields.Operation], on fields: ObjectFields, at origin: Origin
     ) -> [ObjectFields.Operation] {
-        guard edits.contains(where: \.removesKeys) else { return edits.map { self($0, on: ObjectFields()) } }
-        var (fields, origin) = (fields, origin)
+        func placed(_ edit: ObjectFields.Operation, on fields: ObjectFields) -> ObjectFields.Operation {
+            let moved = self(edit, on: fields)
+            return moved.placed(in: fields, from: origin) ?? moved
+        }
+        guard edits.contains(where: \.removesKeys) else { return edits.map { placed($0, on: fields) } }
+        var (fields, now) = (fields, origin)
         return edits.map { edit in
-            let again = self(edit, on: fields)
-            fields.apply(again, at: origin)
-            origin = origin.advanced(by: ObjectFields.span(of: again))
+            let again = placed(edit, on: fields)
+            fields.apply(again, at: now)
+            now = now.advanced(by: ObjectFields.span(of: again))
             return again
         }
     }
@@ -173,11 +178,7 @@ package struct DotMapping {
         case .insert(let placement, let string): return .insert(self(placement), string)
         case .delete(let ranges): return .delete(self(ranges))
         case .revise(let revision):
-            let runs = revision.runs.map { TextRevision.Run(placement: self($0.placement), count: $0.count) }
-            let moved = TextRevision(
-                runs: runs, gone: revision.gone, text: revision.text, deleted: self(revision.deleted))
-            guard let moved else { preconditionFailure("as many scalars as before, and as many of them gone") }
-            return .revise(moved)
+            return .revise(revision.placing({ self($0) }, deleting: self(revision.deleted)))
         }
     }
 }

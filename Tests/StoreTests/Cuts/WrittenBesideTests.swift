@@ -1,0 +1,91 @@
+import SyncModel
+import SyncStore
+import Testing
+
+/// Two devices write beside each other's words while both are away, and are retired. The one that comes back first writes its work again
+/// while what it stands beside counts nowhere.
+@Suite("Store contract: written beside what counts nowhere") struct WrittenBesideTests {
+    private static let schema = #"{"fields":{"body":"text","items":"list","order":"orderedSet"}}"#
+
+    /// 1 is the member that stays. 2 writes, 0 beside it, and 1 retires both.
+    private func retired(_ kind: StoreKind) throws -> [SQLiteStore] {
+        let stores = try introduced(kind, count: 3)
+        try stores[1].write(.schema("note", Self.schema))
+        try stores[1].write(.putting("note/1", #"{"body":"Dear all.","items":["a"],"order":["a"]}"#))
+        try converge(stores)
+        try stores[2].write(.editing("note/1", "body", .set("Dear all. Theirs.")))
+        try stores[2].write(
+            .editing("note/1", "items", .insert(at: 1, "theirs")), .editing("note/1", "order", .insert(at: 1, "theirs"))
+        )
+        try stores[0].pull(from: stores[2])
+        try stores[0].write(.editing("note/1", "body", .set("Dear all. Theirs. Mine.")))
+        try stores[0].write(.editing("note/1", "body", .set("Dear all. Theirs. Mine, too.")))
+        try stores[0].write(
+            .editing("note/1", "items", .insert(at: 2, "mine")), .editing("note/1", "order", .insert(at: 2, "mine")))
+        for device in [3, 1] { _ = try stores[1].append([.retire(TestDevice(UInt8(device)).id)], wallMilliseconds: 1) }
+        try stores[0].pull(from: stores[1])
+        return stores
+    }
+
+    private func comeBack(_ store: SQLiteStore, _ device: UInt8, by other: SQLiteStore) throws {
+        _ = try other.append([[.addMember(TestDevice(device).fact)]], wallMilliseconds: 1)
+        try store.pull(from: other)
+        while try store.rewriteVoid(limit: 1, wallMilliseconds: 1_700_000_000_000).hasMore {}
+    }
+
+    private func words(_ value: JSONValue?, _ field: String) -> String {
+        guard case .object(let members) = value else { return "" }
+        return members.first { $0.key == ExactString(field) }.map { "\($0.value)" } ?? ""
+    }
+
+    @Test(arguments: StoreKind.allCases)
+    func `no word and no element is lost`(kind: StoreKind) throws {
+        let stores = try retired(kind)
+        let waiting = try #require(try stores[0].shownObject(ObjectKey("note/1"), space: .home))
+        let shown = waiting.value(at: ["body"], nil).map { "\($0)" } ?? ""
+        #expect(shown.contains(" Mine, too.") && shown.contains("Dear all."), "its own screen shows \(shown)")
+        try comeBack(stores[0], 1, by: stores[1])
+        try converge(Array(stores[0...1]))
+        for store in stores[0...1] {
+            let json = try store.json("note/1")
+            #expect(words(json, "body").contains(" Mine, too."), "\(words(json, "body"))")
+            #expect(words(json, "body").contains("Dear all.") && !words(json, "body").contains("Theirs"))
+            for field in ["items", "order"] { #expect(words(json, field).contains("mine"), "\(words(json, field))") }
+        }
+        // The other one comes later.
+        try stores[2].pull(from: stores[1])
+        try comeBack(stores[2], 3, by: stores[1])
+        try converge(stores)
+        for store in stores {
+            let json = try store.json("note/1")
+            for word in ["Dear all.", " Theirs.", " Mine, too."] {
+                #expect(words(json, "body").contains(word), "\(words(json, "body"))")
+            }
+            for field in ["items", "order"] {
+                #expect(words(json, field).contains("mine") && words(json, field).contains("theirs"))
+            }
+            #expect(try store.recomputedDigest(of: .home) == store.state().digest)
+        }
+        #expect(Set(try stores.map { try $0.state().digest }).count == 1)
+    }
+
+    @Test(arguments: StoreKind.allCases)
+    func `an edit of an element that counts nowhere is listed`(kind: StoreKind) throws {
+        let stores = try retired(kind)
+        try comeBack(stores[0], 1, by: stores[1])
+        #expect(try stores[0].object(ObjectKey("note/1"), space: .home)?.droppedEdits.isEmpty == true)
+        // Retired once more, it edits and moves what the other wrote, which it has seen.
+        let again = try introduced(kind, count: 3)
+        try again[1].write(.schema("note", Self.schema))
+        try again[1].write(.putting("note/1", #"{"items":["a"]}"#))
+        try converge(again)
+        try again[2].write(.editing("note/1", "items", .insert(at: 1, "theirs")))
+        try again[0].pull(from: again[2])
+        try again[0].write(.editing("note/1", "items", .move(from: 1, to: 0)))
+        for device in [3, 1] { _ = try again[1].append([.retire(TestDevice(UInt8(device)).id)], wallMilliseconds: 1) }
+        try again[0].pull(from: again[1])
+        try comeBack(again[0], 1, by: again[1])
+        #expect(try again[0].object(ObjectKey("note/1"), space: .home)?.droppedEdits.isEmpty == false)
+        #expect(words(try again[0].json("note/1"), "items").contains("a"))
+    }
+}
