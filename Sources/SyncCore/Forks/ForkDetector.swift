@@ -36,6 +36,8 @@ struct ForkDetector: Sendable {
     /// True if the store may be able to apply what is awaited: no other input may come that would make it try.
     private(set) var mayRelease: Bool
     private(set) var isRedoing = false
+    /// True from the first step of redoing to the last, unless one fails or waits. See `RetirementMachine.isRewriting`.
+    private(set) var isHalfRedone = false
     /// The store refused; at `redoAt` again.
     private(set) var hasRedoFailed = false
     /// True if the next redone change would count nowhere: the device that had admitted this one reverted that fact, and has
@@ -150,16 +152,19 @@ struct ForkDetector: Sendable {
     mutating func recordAdditions() { hasAdditions = true }
 
     mutating func beginRedoing() {
-        isRedoing = true
+        (isRedoing, isHalfRedone) = (true, true)
         hasAdditions = false
     }
 
     mutating func endRedoing(hasMore: Bool, isWaiting: Bool, nextAt: Tick) {
         (isRedoing, hasRedoFailed) = (false, false)
         (hasTakenBack, isRedoWaiting, redoAt) = (hasMore, isWaiting, nextAt)
+        isHalfRedone = hasMore && !isWaiting
     }
 
-    mutating func failRedoing(retryAt: Tick) { (isRedoing, hasRedoFailed, redoAt) = (false, true, retryAt) }
+    mutating func failRedoing(retryAt: Tick) {
+        (isRedoing, isHalfRedone, hasRedoFailed, redoAt) = (false, false, true, retryAt)
+    }
 
     // MARK: Sessions
 

@@ -148,9 +148,7 @@ extension SpaceMachine {
     func isShared(_ replica: ReplicaID, with session: SpacePeer) -> Bool {
         guard replica.device == settings.own else { return true }
         // Not before it is whole: our later ones build on it.
-        if isDisputed(replica, session) || isAwaitingOurs || doubtsOurs(session) || mayHoldMoreOfOurs(session) {
-            return false
-        }
+        if isDisputed(replica, session) || doubtsOurs(session) || isUnsettled(session) { return false }
         guard let theirs = session.peerTips[replica], theirs.next > 0, let ours = held[replica] else { return true }
         return isOnOurs(theirs, ours, replica, session)
     }
@@ -177,6 +175,10 @@ extension SpaceMachine {
         forks[session.id].isDue && doubtful(of: settings.own, session) != nil
     }
 
+    private func isUnsettled(_ session: SpacePeer) -> Bool {
+        retirement.isRewriting || forks.isHalfRedone || isAwaitingOurs || mayHoldMoreOfOurs(session)
+    }
+
     private var isAwaitingOurs: Bool {
         // Work is redone in the end even if its history never comes; then nothing waits for that history any more. Nothing
         // waits either while the rest of the work waits for another member.
@@ -198,7 +200,7 @@ extension SpaceMachine {
     /// True if the peer holds another history of one of our replicas, as far as we know, or one of ours is awaited and not
     /// whole here.
     func disputesOurs(_ session: SpacePeer) -> Bool {
-        isAwaitingOurs || mayHoldMoreOfOurs(session)
+        isUnsettled(session)
             || (forks[session.id].suspects.keys + forks[session.id].givenUp).contains { $0.device == settings.own }
     }
 

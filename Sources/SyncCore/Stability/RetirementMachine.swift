@@ -6,8 +6,8 @@ struct RetirementMachine: Sendable {
     private enum Rewriting: Sendable, Equatable {
         case idle
         case stepping
-        /// The next step waits its turn, so that local writes find the store free.
-        case due(at: Tick)
+        /// The next step waits its turn, so that local writes find the store free; or until the store may take it again.
+        case due(at: Tick, isRetry: Bool)
         /// The store found nothing more to write at these cuts.
         case done(CutTable)
     }
@@ -30,7 +30,7 @@ struct RetirementMachine: Sendable {
     /// - Parameter mayStayOpen: true if local writes may stay open.
     func deadline(mayStayOpen: Bool) -> Tick? {
         var deadlines = readmissions.map(\.retryAt) + finalizations.map(\.retryAt)
-        if case .due(let at) = rewriting, !mayStayOpen { deadlines.append(at) }
+        if case .due(let at, _) = rewriting, !mayStayOpen { deadlines.append(at) }
         return deadlines.min()
     }
 
@@ -134,7 +134,7 @@ struct RetirementMachine: Sendable {
         case .idle, .done(_):
             if case .done(log.cuts) = rewriting { return }
             guard mayBegin, !mayStayOpen, mayRewrite(log, stability) else { return }
-        case .due(let at):
+        case .due(let at, _):
             if !log.countsWork(of: settings.own) { rewriting = .idle }
             guard case .due = rewriting, step.now >= at, !mayStayOpen else { return }
         case .stepping: return
@@ -161,14 +161,23 @@ struct RetirementMachine: Sendable {
         }
     }
 
+    /// True from the first step to the last. Nothing of this device's own is handed out meanwhile: a later step knows all that is here
+    /// by then, so it would replace what others wrote to an object that they got with an earlier one.
+    var isRewriting: Bool {
+        switch rewriting {
+        case .stepping, .due(_, isRetry: false): true
+        case .idle, .due(_, isRetry: true), .done: false
+        }
+    }
+
     mutating func handleRewritten(hasMore: Bool, cuts: CutTable, at now: Tick) {
         guard case .stepping = rewriting else { return }
-        rewriting = hasMore ? .due(at: now + settings.timing.collectionPause) : .done(cuts)
+        rewriting = hasMore ? .due(at: now + settings.timing.collectionPause, isRetry: false) : .done(cuts)
     }
 
     mutating func handleRewriteFailed(at now: Tick) {
         guard case .stepping = rewriting else { return }
-        rewriting = .due(at: now + settings.timing.storeRetry)
+        rewriting = .due(at: now + settings.timing.storeRetry, isRetry: true)
     }
 }
 

@@ -27,10 +27,10 @@ import Testing
         return mesh
     }
 
-    private func expectBack(_ mesh: Mesh, sourceLocation: SourceLocation = #_sourceLocation) throws {
+    private func expectBack(_ mesh: Mesh, events: Int = 1, sourceLocation: SourceLocation = #_sourceLocation) throws {
         for node in 0..<3 {
             let counts = try mesh.nodes[node].store.state().counts
-            #expect(counts.events == 1 && counts.objects == 2, "on node \(node)", sourceLocation: sourceLocation)
+            #expect(counts.events == events && counts.objects == 2, "on node \(node)", sourceLocation: sourceLocation)
             #expect(!mesh.nodes[node].core.isWritingAgain, sourceLocation: sourceLocation)
         }
         #expect(try mesh.digests().count == 1, sourceLocation: sourceLocation)
@@ -47,6 +47,38 @@ import Testing
         try expectBack(mesh)
         #expect(torn(mesh).isEmpty)
         #expect(torn(try history(.tearReturningWork, under: replicas)).contains(0), "the rule is what keeps it whole")
+    }
+
+    /// Node 2 creates an object while it is away and goes on with it, in more changes than one step writes again, and in more bytes than
+    /// wait in memory until all is written again. Node 0 edits it as soon as it is there.
+    @Test func `what others write to an object between two steps of writing it again is kept`() throws {
+        var bounds = CoreConfiguration.Bounds()
+        bounds.rewritingStepChanges = 1
+        bounds.persistBatchBytes = 1_024
+        var mesh = try Mesh(3, bounds: bounds)
+        for other in 1...2 { try mesh.pair(0, other) }
+        try mesh.put(2, "milk")
+        mesh.pass(seconds: 200)
+        let order = Mesh.key("order")
+        let titles = ["first", "second", "third"].map { $0 + String(repeating: ".", count: 600) }
+        // Node 1 is away with it, or else all that it writes would be one change.
+        for node in 1...2 { mesh.disconnect(node) }
+        mesh.connect(1, 2)
+        for title in titles {
+            try mesh.put(2, order, title)
+            mesh.pass(seconds: 1)
+        }
+        try mesh.retire(0, 2)
+        mesh.disconnect(1)
+        mesh.connect(0, 1)
+        mesh.pass(seconds: 1)
+        mesh.connect(0, 2)
+        for _ in 0..<500 where try mesh.titles(0, order).isEmpty { mesh.pass(until: mesh.now + .milliseconds(10)) }
+        #expect(try mesh.titles(0, order) == [titles[2]], "it is there as a whole")
+        try mesh.put(0, order, "by another")
+        mesh.pass(seconds: 5)
+        try expectBack(mesh, events: 0)
+        for node in 0..<3 { #expect(try mesh.titles(node, order) == ["by another"], "on node \(node)") }
     }
 
     @Test func `the device says that it writes again from the moment on at which its work is gone`() throws {
