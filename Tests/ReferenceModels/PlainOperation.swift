@@ -112,19 +112,23 @@ extension PlainOperation {
 package struct PlainEvent: Sendable {
     package let dot: PlainDot
     package let stamp: UInt64
-    /// By replica: the next counter that the author held before the change.
+    /// By replica: the next counter that the author held before the change, or knew when it first wrote what is written again.
     package let context: [UInt64]
+    /// By replica: the next counter that the author held before the change.
+    package let held: [UInt64]
     package let operation: PlainOperation
     /// Of a removal: by replica, the last increment that its author saw in a counter below. Nil if that is all that the author
     /// held; it is less where increments were void.
     package let seen: [Int: UInt64]?
 
     package init(
-        dot: PlainDot, stamp: UInt64, context: [UInt64], operation: PlainOperation, seen: [Int: UInt64]? = nil
+        dot: PlainDot, stamp: UInt64, context: [UInt64], held: [UInt64]? = nil, operation: PlainOperation,
+        seen: [Int: UInt64]? = nil
     ) {
         self.dot = dot
         self.stamp = stamp
         self.context = context
+        self.held = held ?? context
         self.operation = operation
         self.seen = seen
     }
@@ -145,6 +149,6 @@ package struct PlainEvent: Sendable {
     /// The same moment, seen from the inside: another operation, `count` counters further.
     package func nested(_ operation: PlainOperation, advancedBy count: UInt64 = 0) -> PlainEvent {
         let dot = PlainDot(replica: dot.replica, counter: dot.counter + count)
-        return PlainEvent(dot: dot, stamp: stamp, context: context, operation: operation, seen: seen)
+        return PlainEvent(dot: dot, stamp: stamp, context: context, held: held, operation: operation, seen: seen)
     }
 }

@@ -1,9 +1,9 @@
 extension Reference {
-    /// In an order in which everything stands behind what its author knew.
+    /// In an order in which everything stands behind what its author held.
     private static func causal(_ events: [PlainEvent]) -> [PlainEvent] {
         func weight(_ event: PlainEvent) -> UInt64 {
-            event.context.indices.reduce(0) { sum, replica in
-                sum + (replica == event.dot.replica ? event.dot.counter : event.context[replica])
+            event.held.indices.reduce(0) { sum, replica in
+                sum + (replica == event.dot.replica ? event.dot.counter : event.held[replica])
             }
         }
         return events.map { (weight($0), $0) }.sorted { ($0.0, $0.1.dot) < ($1.0, $1.1.dot) }.map(\.1)

@@ -51,7 +51,7 @@ extension ObjectLedger {
     private func event(_ operation: PlainOperation, at origin: Origin, _ removal: Removal? = nil) -> PlainEvent {
         PlainEvent(
             dot: cast.plain(origin.dot), stamp: origin.stamp.rawValue, context: cast.plain(origin.context),
-            operation: operation, seen: removal.map(seen))
+            held: origin.contextOfChange.map(cast.plain), operation: operation, seen: removal.map(seen))
     }
 
     /// Returns the last increment of each replica that a removal names, whichever counter below it is of: what is void of a

@@ -63,7 +63,8 @@ package struct VoidChange: Sendable, Hashable {
         of view: ChangeView, in segment: Segment, known: VersionVector, _ reason: Reason
     ) -> [VoidChange] {
         let operations = Change(view, in: segment.bytes).operations
-        let knownBytes = known.entries.count * (ReplicaID.byteCount + 10)
+        // What an edit names may stand under replicas that its author has not seen.
+        let knownBytes = (known.entries.count + 4) * (ReplicaID.byteCount + 10)
         let isShort = view.range.count + operations.count * knownBytes <= Limits.operationsBytes
         var start = view.start
         return (isShort ? [operations] : operations.map { [$0] }).map { operations in

@@ -124,22 +124,25 @@ extension ObjectPlan {
         at origin: Origin, _ mapping: DotMapping, _ reading: some ObjectSource
     ) throws(StoreError) -> SyncModel.Operation? {
         if edit.life == .birth {
-            let edits = mapping(edit.edits, on: ObjectFields(), at: origin.advanced(by: 1))
-            return .editObject(.init(object: edit.object, life: .birth, edits: edits))
+            let written = mapping.written(
+                edit.edits, on: ObjectFields(), at: origin.advanced(by: 1), knowing: known)
+            return .editObject(.init(object: edit.object, life: .birth, edits: written.edits))
         }
         let birth = edit.life.birth(at: Self.origin(of: dot))
         guard let life = try life(birth, of: edit.object, mapping, reading) else {
             try list(edit.object, dot, old, reading)
             return nil
         }
-        let fields = try object(edit.object, reading).state.fields(of: life.birth(at: origin)) ?? ObjectFields()
-        let edits = mapping(edit.edits, on: fields, at: origin)
-        if edits.contains(where: { $0.placed(in: fields, from: origin) == nil }) {
-            try list(edit.object, dot, old, reading)
-        }
-        let moved = SyncModel.Operation.ObjectEdit(object: edit.object, life: life, edits: edits)
-        // If no other device has seen the life, nothing can have been written apart from it.
-        return mapping.place(of: birth) == nil ? .editAgain(.init(moved, known: known)) : .editObject(moved)
+        let now = life.birth(at: origin)
+        let fields = try object(edit.object, reading).state.fields(of: now) ?? ObjectFields()
+        var known = known
+        known.advance(now.replica, to: now.counter + 1)
+        let written = mapping.written(edit.edits, on: fields, at: origin, knowing: known)
+        if written.isLost { try list(edit.object, dot, old, reading) }
+        let moved = SyncModel.Operation.ObjectEdit(object: edit.object, life: life, edits: written.edits)
+        // Where this device writes the life again nothing has been written apart from it: the others have not seen it.
+        return now != birth && now.replica.device == origin.dot.replica.device
+            ? .editObject(moved) : .editAgain(.init(moved, known: written.known))
     }
 
     /// Returns an origin of which only the dot matters.

@@ -11,6 +11,9 @@ struct WaitingWork: Sendable {
     private let stretches: [VoidStretch]
     /// In the order of the stretches.
     private let operations: [ObjectKey: [PastOperation]]
+    /// The work that any device wrote again, and where it stands now.
+    private let places: [Rewriting]
+    /// The part of it that this device wrote.
     private let rewritten: [Rewriting]
     private let members: MemberFacts
 
@@ -22,7 +25,8 @@ struct WaitingWork: Sendable {
         stretches = state.stretchesToRewrite(of: device)
         if stretches.isEmpty { return nil }
         members = state.members
-        rewritten = state.cuts.rewritten.filter { $0.new.replica.device == device }
+        places = state.cuts.rewritten
+        rewritten = places.filter { $0.new.replica.device == device }
         let stretches = stretches
         if let known, stretches.allSatisfy({ $0.isPart(of: known.stretches) }) {
             operations = known.operations.compactMapValues { operations in
@@ -59,8 +63,8 @@ struct WaitingWork: Sendable {
         var shown = object
         var last: PastOperation?
         for operation in operations[object.key] ?? [] {
-            let origin = moved(operation, on: shown.state.lives)
-            let action = moved(operation.action, at: origin, on: shown.state)
+            let (action, origin) = moved(
+                operation.action, at: moved(operation, on: shown.state.lives), on: shown.state)
             guard isDone(action, at: origin, on: shown.state) else { continue }
             let outcome = shown.state.apply(
                 action, at: origin, wallMilliseconds: operation.wallMilliseconds, members: members, earlier: { [] })
@@ -105,23 +109,32 @@ struct WaitingWork: Sendable {
         return origin.knowing(known, stamp: stamp ?? origin.stamp)
     }
 
-    private func moved(_ action: ObjectState.Action, at origin: Origin, on state: ObjectState) -> ObjectState.Action {
+    private func moved(
+        _ action: ObjectState.Action, at origin: Origin, on state: ObjectState
+    ) -> (ObjectState.Action, Origin) {
         let replica = origin.dot.replica
-        let mapping = DotMapping(from: replica, to: replica, rewritten, behind: rewritten.map(\.new.replica))
+        let mapping = DotMapping(from: replica, to: replica, places, behind: rewritten.map(\.new.replica))
         func present(_ life: Operation.LifeReference) -> Dot {
             let birth = life.birth(at: origin)
             return mapping.place(of: birth) ?? birth
         }
         switch action {
-        case .edit(.birth, _), .delete, .keep: return action
+        case .edit(.birth, _), .delete, .keep: return (action, origin)
         case .edit(let life, let edits):
             let birth = present(life)
-            let fields = state.fields(of: birth) ?? ObjectFields()
-            return .edit(.init(to: birth, by: replica), mapping(edits, on: fields, at: origin))
+            var known = origin.context
+            known.advance(birth.replica, to: birth.counter + 1)
+            let all = origin.knowing(state.lives.touched, stamp: origin.stamp)
+            let written = mapping.written(
+                edits, on: state.fields(of: birth) ?? ObjectFields(), at: all, knowing: known)
+            return (
+                .edit(.init(to: birth, by: replica), written.edits),
+                origin.knowing(written.known, stamp: origin.stamp)
+            )
         case .editAttachments(let life, .detach(let id)):
-            return .editAttachments(.init(to: present(life), by: replica), .detach(mapping(id)))
+            return (.editAttachments(.init(to: present(life), by: replica), .detach(mapping(id))), origin)
         case .editAttachments(let life, .attach(let file)):
-            return .editAttachments(.init(to: present(life), by: replica), .attach(file))
+            return (.editAttachments(.init(to: present(life), by: replica), .attach(file)), origin)
         }
     }
 }

@@ -70,6 +70,69 @@ import Testing
     }
 
     @Test(arguments: StoreKind.allCases)
+    func `words stay in place where the other device has written its own again`(kind: StoreKind) throws {
+        let stores = try retired(kind)
+        try stores[2].pull(from: stores[1])
+        try comeBack(stores[2], 3, by: stores[1])
+        try stores[1].pull(from: stores[2])
+        try stores[0].pull(from: stores[1])
+        let before = try #require(try stores[0].shownObject(ObjectKey("note/1"), space: .home))
+        #expect(before.value(at: ["body"], nil) == "Dear all. Theirs. Mine, too.")
+        try comeBack(stores[0], 1, by: stores[1])
+        try converge(stores)
+        for store in stores {
+            let json = try store.json("note/1")
+            #expect(words(json, "body") == "\"Dear all. Theirs. Mine, too.\"")
+            for field in ["items", "order"] { #expect(words(json, field) == #"["a","theirs","mine"]"#) }
+            #expect(try store.recomputedDigest(of: .home) == store.state().digest)
+        }
+    }
+
+    /// 2 creates an object, 0 goes on with it, and 1 edits it once 2 is back.
+    @Test(arguments: StoreKind.allCases)
+    func `an edit of what another device wrote again stands beside what others wrote since`(kind: StoreKind) throws {
+        let stores = try introduced(kind, count: 3)
+        try stores[1].write(.schema("note", Self.schema))
+        try converge(stores)
+        try stores[2].write(.putting("note/1", #"{"title":"first","body":"Theirs."}"#))
+        try stores[0].pull(from: stores[2])
+        try stores[0].write(
+            .editing("note/1", "title", .set("mine")), .editing("note/1", "body", .set("Theirs. Mine.")))
+        for device in [3, 1] { _ = try stores[1].append([.retire(TestDevice(UInt8(device)).id)], wallMilliseconds: 1) }
+        for store in [stores[0], stores[2]] { try store.pull(from: stores[1]) }
+        try comeBack(stores[2], 3, by: stores[1])
+        try stores[1].pull(from: stores[2])
+        try stores[1].write(.editing("note/1", "title", .set("a member's")))
+        try comeBack(stores[0], 1, by: stores[1])
+        try converge(stores)
+        for store in stores {
+            #expect(try store.object(ObjectKey("note/1"), space: .home)?.summary.hasConflict == true)
+            #expect(words(try store.json("note/1"), "body") == "\"Theirs. Mine.\"")
+        }
+        #expect(Set(try stores.map { try $0.state().digest }).count == 1)
+    }
+
+    @Test(arguments: StoreKind.allCases)
+    func `what is put behind an element that cannot be moved is not lost`(kind: StoreKind) throws {
+        let stores = try introduced(kind, count: 3)
+        try stores[1].write(.schema("note", Self.schema))
+        try stores[1].write(.putting("note/1", #"{"items":["a"]}"#))
+        try converge(stores)
+        try stores[2].write(.editing("note/1", "items", .insert(at: 1, "theirs")))
+        try stores[0].pull(from: stores[2])
+        let edits = [
+            FieldEdit(path: ["items"], action: .move(from: 1, to: 0)),
+            FieldEdit(path: ["items"], action: .insert(at: 1, "mine")),
+        ]
+        try stores[0].write(.edit(ObjectKey("note/1"), edits, .init()))
+        for device in [3, 1] { _ = try stores[1].append([.retire(TestDevice(UInt8(device)).id)], wallMilliseconds: 1) }
+        try stores[0].pull(from: stores[1])
+        try comeBack(stores[0], 1, by: stores[1])
+        #expect(words(try stores[0].json("note/1"), "items").contains("mine"))
+        #expect(try stores[0].object(ObjectKey("note/1"), space: .home)?.droppedEdits.isEmpty == false)
+    }
+
+    @Test(arguments: StoreKind.allCases)
     func `an edit of an element that counts nowhere is listed`(kind: StoreKind) throws {
         let stores = try retired(kind)
         try comeBack(stores[0], 1, by: stores[1])

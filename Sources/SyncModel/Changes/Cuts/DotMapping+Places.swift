@@ -1,15 +1,152 @@
-// Neighbours in sequences. The element beside which another was put may count nowhere, or not yet: another retired device wrote it,
-// and has not written it again. What was put there goes to the beginning: elsewhere is better than nowhere.
-extension ObjectFields.Operation {
-    /// Returns the edit with the beginning in place of each neighbour that is not here; nil if it edits or moves an element that is not
-    /// here, which nothing can do.
+// Places in sequences. What an element was put beside may count nowhere, or not yet: another retired device wrote it, and has not written
+// it again. Then the element goes to the beginning: elsewhere is better than nowhere. Or it stands again under a replica that the author
+// of the edit had never seen: then the edit knows it there, too.
+extension DotMapping {
+    /// Edits as they are written again.
+    package struct Written {
+        package fileprivate(set) var edits: [ObjectFields.Operation] = []
+        /// The vector by which they are judged.
+        package fileprivate(set) var known: VersionVector
+        /// True if one edits or moves an element that is not here, which nothing can do.
+        package fileprivate(set) var isLost = false
+    }
+
+    /// Returns the edits with present dots, each with a place that is here. The contents of a removal depend on the fields it meets: those
+    /// are edited here as they will be.
     ///
     /// - Parameters:
-    ///   - fields: what is edited, as it is when the edit is written again.
-    ///   - origin: where the edits begin that are written again together. What they insert is here by then.
-    package func placed(in fields: ObjectFields, from origin: Origin) -> Self? {
-        guard case .update(let key, let value) = self, value.namesPlaces else { return self }
-        return value.placed(in: fields.state(of: key), from: origin).map { .update(key, $0) }
+    ///   - fields: what is edited, as it is when the edits are written again.
+    ///   - origin: where they are written again, with all that may be named there.
+    ///   - known: what they are judged by, as far as their author had seen it. What they name on the same object, under another device's
+    ///     replica that wrote it again, is added: nothing else of that replica can be on the object, since its writes wait until then.
+    package func written(
+        _ edits: [ObjectFields.Operation], on fields: ObjectFields, at origin: Origin, knowing known: VersionVector
+    ) -> Written {
+        var placing = Placing(origin, Written(known: known))
+        var (fields, now) = (fields, origin)
+        let isApplied = edits.count > 1 && edits.contains(where: \.removesKeys)
+        for edit in edits {
+            let again = placing.place(self(edit, on: fields), in: fields)
+            guard isApplied else { continue }
+            fields.apply(again, at: now)
+            now = now.advanced(by: ObjectFields.span(of: again))
+        }
+        return placing.written
+    }
+}
+
+private struct Placing {
+    private let origin: Origin
+    private(set) var written: DotMapping.Written
+    /// The first counter of the edit.
+    private var next: UInt64
+    /// Counters that own no position, since their edit does nothing.
+    private var void: Set<UInt64> = []
+
+    init(_ origin: Origin, _ written: DotMapping.Written) {
+        self.origin = origin
+        self.written = written
+        next = origin.dot.counter
+    }
+
+    mutating func place(_ edit: ObjectFields.Operation, in fields: ObjectFields) -> ObjectFields.Operation {
+        var placed = edit
+        if case .update(let key, let value) = edit, value.namesPlaces {
+            if let value = place(value, in: fields.state(of: key)) {
+                placed = .update(key, value)
+            } else {
+                written.isLost = true
+                void.insert(next)
+            }
+        }
+        written.edits.append(placed)
+        next += ObjectFields.span(of: edit)
+        return placed
+    }
+
+    private mutating func place(
+        _ operation: ReplicatedValue.Operation, in value: ReplicatedValue
+    ) -> ReplicatedValue.Operation? {
+        switch operation {
+        case .register, .constant, .counter, .set, .addOnlySet: return operation
+        case .dictionary(.update(let key, let nested)):
+            return place(nested, in: value.dictionary.state(of: key)).map { .dictionary(.update(key, $0)) }
+        case .dictionary(.create), .dictionary(.remove): return operation
+        case .list(let list): return place(list, in: value.list).map { .list($0) }
+        case .orderedSet(let set):
+            let state = value.orderedSet
+            switch set {
+            case .create, .remove: return operation
+            case .insert(let placement, let values):
+                return .orderedSet(.insert(place(placement) { state.hasPosition(at: $0) }, values))
+            case .move(let value, let placement):
+                return .orderedSet(.move(value, place(placement) { state.hasPosition(at: $0) }))
+            }
+        case .text(let text):
+            let state = value.text
+            switch text {
+            case .create: return operation
+            case .insert(let placement, let string):
+                return .text(.insert(place(placement) { state.hasPosition(at: $0) }, string))
+            case .delete(let ranges):
+                learn(ranges)
+                return operation
+            case .revise(let revision):
+                learn(revision.deleted)
+                return .text(.revise(revision.placing { place($0) { state.hasPosition(at: $0) } }))
+            }
+        }
+    }
+
+    private mutating func place(
+        _ operation: ReplicatedList<ReplicatedValue>.Operation, in list: ReplicatedList<ReplicatedValue>
+    ) -> ReplicatedList<ReplicatedValue>.Operation? {
+        switch operation {
+        case .create: return operation
+        case .insert(let placement, let values):
+            return .insert(place(placement) { list.hasPosition(at: $0) }, values)
+        case .edit(let element, let edit):
+            guard has(element, { list.hasPosition(at: $0) }) else { return nil }
+            return place(edit, in: list.state(ofElement: element.dot(by: origin.dot.replica))).map {
+                .edit(element, $0)
+            }
+        case .delete(let ranges):
+            learn(ranges)
+            return operation
+        case .move(let element, let placement):
+            guard has(element, { list.hasPosition(at: $0) }) else { return nil }
+            return .move(element, place(placement) { list.hasPosition(at: $0) })
+        }
+    }
+
+    private mutating func place(_ placement: Placement, _ isHere: (Dot) -> Bool) -> Placement {
+        switch placement {
+        case .before(let next): return has(next, isHere) ? placement : .after(nil, .end)
+        case .after(let previous, let rightOrigin):
+            let next: DotReference? = if case .node(let next) = rightOrigin { next } else { nil }
+            let hasPrevious = previous.map { has($0, isHere) } ?? true
+            let hasNext = next.map { has($0, isHere) } ?? true
+            if hasPrevious { return hasNext ? placement : .after(previous, .inherited) }
+            if let next, hasNext { return .before(next) }
+            return .after(nil, .end)
+        }
+    }
+
+    private mutating func has(_ reference: DotReference, _ isHere: (Dot) -> Bool) -> Bool {
+        let dot = reference.dot(by: origin.dot.replica)
+        if dot.replica == origin.dot.replica, dot.counter >= origin.dot.counter { return !void.contains(dot.counter) }
+        guard isHere(dot), origin.knows(dot) else { return false }
+        written.known.advance(dot.replica, to: dot.counter + 1)
+        return true
+    }
+
+    private mutating func learn(_ ranges: [DotRange]) {
+        for range in ranges {
+            let first = range.first.dot(by: origin.dot.replica)
+            let (end, overflow) = first.counter.addingReportingOverflow(range.count)
+            guard !overflow, origin.context.next(of: first.replica) >= end else { continue }
+            written.known.advance(first.replica, to: end)
+        }
     }
 }
 
@@ -20,74 +157,6 @@ extension ReplicatedValue.Operation {
         case .list, .orderedSet, .text: true
         case .dictionary(.update(_, let nested)): nested.namesPlaces
         case .dictionary(.create), .dictionary(.remove): false
-        }
-    }
-
-    fileprivate func placed(in value: ReplicatedValue, from origin: Origin) -> Self? {
-        switch self {
-        case .register, .constant, .counter, .set, .addOnlySet: return self
-        case .dictionary(.update(let key, let nested)):
-            return nested.placed(in: value.dictionary.state(of: key), from: origin).map {
-                .dictionary(.update(key, $0))
-            }
-        case .dictionary(.create), .dictionary(.remove): return self
-        case .list(let list):
-            let state = value.list
-            let neighbours = Neighbours(origin) { state.hasPosition(at: $0) }
-            switch list {
-            case .create, .delete: return self
-            case .insert(let placement, let values): return .list(.insert(neighbours.place(placement), values))
-            case .edit(let element, let edit):
-                guard neighbours.has(element) else { return nil }
-                let edited = edit.placed(in: state.state(ofElement: element.dot(by: origin.dot.replica)), from: origin)
-                return edited.map { .list(.edit(element, $0)) }
-            case .move(let element, let placement):
-                return neighbours.has(element) ? .list(.move(element, neighbours.place(placement))) : nil
-            }
-        case .orderedSet(let set):
-            let state = value.orderedSet
-            let neighbours = Neighbours(origin) { state.hasPosition(at: $0) }
-            switch set {
-            case .create, .remove: return self
-            case .insert(let placement, let values): return .orderedSet(.insert(neighbours.place(placement), values))
-            case .move(let value, let placement): return .orderedSet(.move(value, neighbours.place(placement)))
-            }
-        case .text(let text):
-            let state = value.text
-            let neighbours = Neighbours(origin) { state.hasPosition(at: $0) }
-            switch text {
-            case .create, .delete: return self
-            case .insert(let placement, let string): return .text(.insert(neighbours.place(placement), string))
-            case .revise(let revision): return .text(.revise(revision.placing { neighbours.place($0) }))
-            }
-        }
-    }
-}
-
-/// The positions beside which something can be put.
-private struct Neighbours {
-    private let origin: Origin
-    private let isHere: (Dot) -> Bool
-
-    init(_ origin: Origin, isHere: @escaping (Dot) -> Bool) {
-        self.origin = origin
-        self.isHere = isHere
-    }
-
-    func has(_ reference: DotReference) -> Bool {
-        let dot = reference.dot(by: origin.dot.replica)
-        return dot.replica == origin.dot.replica && dot.counter >= origin.dot.counter || isHere(dot)
-    }
-
-    func place(_ placement: Placement) -> Placement {
-        switch placement {
-        case .before(let next): return has(next) ? placement : .after(nil, .end)
-        case .after(let previous, let rightOrigin):
-            let next: DotReference? = if case .node(let next) = rightOrigin { next } else { nil }
-            let hasNext = next.map(has) ?? true
-            if previous.map(has) ?? true { return hasNext ? placement : .after(previous, .inherited) }
-            if let next, hasNext { return .before(next) }
-            return .after(nil, .end)
         }
     }
 }

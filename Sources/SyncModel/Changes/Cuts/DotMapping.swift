@@ -103,29 +103,6 @@ package struct DotMapping {
         }
     }
 
-    /// The contents of a removal depend on the fields it meets: those are edited here as they will be. What was put beside something
-    /// that is not here goes to the beginning.
-    ///
-    /// - Parameters:
-    ///   - fields: what is edited, as it is when the edits are said again.
-    ///   - origin: where they are said again.
-    package func callAsFunction(
-        _ edits: [ObjectFields.Operation], on fields: ObjectFields, at origin: Origin
-    ) -> [ObjectFields.Operation] {
-        func placed(_ edit: ObjectFields.Operation, on fields: ObjectFields) -> ObjectFields.Operation {
-            let moved = self(edit, on: fields)
-            return moved.placed(in: fields, from: origin) ?? moved
-        }
-        guard edits.contains(where: \.removesKeys) else { return edits.map { placed($0, on: fields) } }
-        var (fields, now) = (fields, origin)
-        return edits.map { edit in
-            let again = placed(edit, on: fields)
-            fields.apply(again, at: now)
-            now = now.advanced(by: ObjectFields.span(of: again))
-            return again
-        }
-    }
-
     /// - Parameter fields: what is edited, as it is when the edit is said again.
     package func callAsFunction(_ edit: ObjectFields.Operation, on fields: ObjectFields) -> ObjectFields.Operation {
         switch edit {
