@@ -105,6 +105,8 @@ package struct CoreConfiguration: Sendable, Equatable {
         package var compactEvery = Tick.Span.seconds(3600)
         /// The time between two looks for events that may go.
         package var dropEventsEvery = Tick.Span.seconds(60)
+        /// The time for which work that is written again in steps is handed out only as a whole.
+        package var rewritingHold = Tick.Span.seconds(30)
         /// The time from admitting a device again to the next try, if nothing came of it.
         package var readmitEvery = Tick.Span.seconds(10)
         /// The time for which the histories of a retired device wait for what it rewrites of them.

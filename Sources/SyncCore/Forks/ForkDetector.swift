@@ -36,8 +36,7 @@ struct ForkDetector: Sendable {
     /// True if the store may be able to apply what is awaited: no other input may come that would make it try.
     private(set) var mayRelease: Bool
     private(set) var isRedoing = false
-    /// True from the first step of redoing to the last, unless one fails or waits. See `RetirementMachine.isRewriting`.
-    private(set) var isHalfRedone = false
+    private(set) var hold = RewritingHold()
     /// The store refused; at `redoAt` again.
     private(set) var hasRedoFailed = false
     /// True if the next redone change would count nowhere: the device that had admitted this one reverted that fact, and has
@@ -151,19 +150,23 @@ struct ForkDetector: Sendable {
     mutating func recordReleased() { mayRelease = false }
     mutating func recordAdditions() { hasAdditions = true }
 
-    mutating func beginRedoing() {
-        (isRedoing, isHalfRedone) = (true, true)
+    mutating func passHold(_ now: Tick) { hold.pass(now) }
+
+    mutating func beginRedoing(holdingUntil end: Tick) {
+        isRedoing = true
+        hold.begin(until: end)
         hasAdditions = false
     }
 
     mutating func endRedoing(hasMore: Bool, isWaiting: Bool, nextAt: Tick) {
         (isRedoing, hasRedoFailed) = (false, false)
         (hasTakenBack, isRedoWaiting, redoAt) = (hasMore, isWaiting, nextAt)
-        isHalfRedone = hasMore && !isWaiting
+        if !hasMore || isWaiting { hold.end() }
     }
 
     mutating func failRedoing(retryAt: Tick) {
-        (isRedoing, isHalfRedone, hasRedoFailed, redoAt) = (false, false, true, retryAt)
+        (isRedoing, hasRedoFailed, redoAt) = (false, true, retryAt)
+        hold.end()
     }
 
     // MARK: Sessions

@@ -176,7 +176,7 @@ extension SpaceMachine {
     }
 
     private func isUnsettled(_ session: SpacePeer) -> Bool {
-        retirement.isRewriting || forks.isHalfRedone || isAwaitingOurs || mayHoldMoreOfOurs(session)
+        retirement.hold.isOn || forks.hold.isOn || isAwaitingOurs || mayHoldMoreOfOurs(session)
     }
 
     private var isAwaitingOurs: Bool {

@@ -18,9 +18,10 @@ extension SpaceMachine {
     }
 
     mutating func planRedoing(_ step: inout CoreStep) {
+        forks.passHold(step.now)
         let isDue = forks.isRedoWaiting ? forks.hasAdditions : isCaughtUp && !forks.hasRedoFailed
         guard mayRedo, step.now >= redoAt || isDue else { return }
-        forks.beginRedoing()
+        forks.beginRedoing(holdingUntil: step.now + settings.timing.rewritingHold)
         step.emit(.redoTakenBack(limit: settings.bounds.rewritingStepChanges))
     }
 

@@ -6,8 +6,8 @@ struct RetirementMachine: Sendable {
     private enum Rewriting: Sendable, Equatable {
         case idle
         case stepping
-        /// The next step waits its turn, so that local writes find the store free; or until the store may take it again.
-        case due(at: Tick, isRetry: Bool)
+        /// The next step waits its turn, so that local writes find the store free.
+        case due(at: Tick)
         /// The store found nothing more to write at these cuts.
         case done(CutTable)
     }
@@ -24,13 +24,14 @@ struct RetirementMachine: Sendable {
     /// Cuts that are being finalized, likewise.
     private var finalizations: [(cut: Dot, retryAt: Tick)] = []
     private var rewriting = Rewriting.idle
+    private(set) var hold = RewritingHold()
 
     init(_ settings: CoreSettings) { self.settings = settings }
 
     /// - Parameter mayStayOpen: true if local writes may stay open.
     func deadline(mayStayOpen: Bool) -> Tick? {
         var deadlines = readmissions.map(\.retryAt) + finalizations.map(\.retryAt)
-        if case .due(let at, _) = rewriting, !mayStayOpen { deadlines.append(at) }
+        if case .due(let at) = rewriting, !mayStayOpen { deadlines.append(at) }
         return deadlines.min()
     }
 
@@ -130,12 +131,16 @@ struct RetirementMachine: Sendable {
     mutating func planRewriting(
         _ log: SpaceLog, _ stability: StabilityMachine, mayBegin: Bool, mayStayOpen: Bool, _ step: inout CoreStep
     ) {
+        hold.pass(step.now)
         switch rewriting {
         case .idle, .done(_):
             if case .done(log.cuts) = rewriting { return }
             guard mayBegin, !mayStayOpen, mayRewrite(log, stability) else { return }
-        case .due(let at, _):
-            if !log.countsWork(of: settings.own) { rewriting = .idle }
+        case .due(let at):
+            if !log.countsWork(of: settings.own) {
+                rewriting = .idle
+                hold.end()
+            }
             guard case .due = rewriting, step.now >= at, !mayStayOpen else { return }
         case .stepping: return
         }
@@ -144,6 +149,7 @@ struct RetirementMachine: Sendable {
             return
         }
         rewriting = .stepping
+        if log.hasVoidWork(of: settings.own) { hold.begin(until: step.now + settings.timing.rewritingHold) }
         step.emit(.rewriteVoid(limit: settings.bounds.rewritingStepChanges))
     }
 
@@ -161,23 +167,16 @@ struct RetirementMachine: Sendable {
         }
     }
 
-    /// True from the first step to the last. Nothing of this device's own is handed out meanwhile: a later step knows all that is here
-    /// by then, so it would replace what others wrote to an object that they got with an earlier one.
-    var isRewriting: Bool {
-        switch rewriting {
-        case .stepping, .due(_, isRetry: false): true
-        case .idle, .due(_, isRetry: true), .done: false
-        }
-    }
-
     mutating func handleRewritten(hasMore: Bool, cuts: CutTable, at now: Tick) {
         guard case .stepping = rewriting else { return }
-        rewriting = hasMore ? .due(at: now + settings.timing.collectionPause, isRetry: false) : .done(cuts)
+        if !hasMore { hold.end() }
+        rewriting = hasMore ? .due(at: now + settings.timing.collectionPause) : .done(cuts)
     }
 
     mutating func handleRewriteFailed(at now: Tick) {
         guard case .stepping = rewriting else { return }
-        rewriting = .due(at: now + settings.timing.storeRetry, isRetry: true)
+        hold.end()
+        rewriting = .due(at: now + settings.timing.storeRetry)
     }
 }
 
