@@ -366,7 +366,7 @@ struct StateTransferTests {
         let request = Frame.StateRequest(
             id: 7, space: .home, since: VersionVector(), stagedEvents: VersionVector(), asks: true, creditBytes: 10)
         talk.hear(.received(id, .stateRequest(request), bytes: 60))
-        guard case .open(let state, let since, _, let asks)? = states(talk).first else { throw Missing() }
+        guard case .open(let state, let since, _, let asks, _)? = states(talk).first else { throw Missing() }
         #expect(since.isEmpty && asks)
         let vector = VersionVector([.init(replica: author.replica, next: 5)])
         talk.hear(.state(.opened(state, vector: vector)))
@@ -404,7 +404,7 @@ struct StateTransferTests {
         var opened: [StateID] = []
         for number in 0..<1_000 as Range<UInt64> {
             talk.hear(request(number))
-            opened += states(talk).compactMap { if case .open(let id, _, _, _) = $0 { id } else { nil } }
+            opened += states(talk).compactMap { if case .open(let id, _, _, _, _) = $0 { id } else { nil } }
             talk.hear(.received(id, .credit(Frame.Credit(wantID: number, bytes: 0, cancel: true)), bytes: 10))
         }
         #expect(opened.count == 1 && talk.core.load.outlets == 1)
@@ -412,7 +412,7 @@ struct StateTransferTests {
         #expect(talk.core.load.outlets == 0)
         // Who takes back what it asked for may ask again; who does not, may not.
         talk.hear(request(2_000))
-        guard case .open(let state, _, _, _)? = states(talk).first else { throw Missing() }
+        guard case .open(let state, _, _, _, _)? = states(talk).first else { throw Missing() }
         talk.hear(request(2_001))
         #expect(talk.closed(id) == .overLimit && states(talk) == [.close(state)])
         talk.hear(.state(.failed(state, code: "x")))
@@ -429,7 +429,7 @@ struct StateTransferTests {
             let request = Frame.StateRequest(
                 id: number, space: .home, since: nothing, stagedEvents: nothing, asks: false, creditBytes: 10)
             talk.hear(.received(id, .stateRequest(request), bytes: 60))
-            opened += states(talk).compactMap { if case .open(let id, _, _, _) = $0 { id } else { nil } }
+            opened += states(talk).compactMap { if case .open(let id, _, _, _, _) = $0 { id } else { nil } }
             talk.hear(.closed(id, code: "lost"))
         }
         #expect(opened.count == talk.core.configuration.bounds.statesServed)
@@ -445,7 +445,7 @@ struct StateTransferTests {
         let request = Frame.StateRequest(
             id: 7, space: .home, since: VersionVector(), stagedEvents: VersionVector(), asks: true, creditBytes: 10)
         talk.hear(.received(id, .stateRequest(request), bytes: 60))
-        guard case .open(let state, _, _, _)? = states(talk).first else { throw Missing() }
+        guard case .open(let state, _, _, _, _)? = states(talk).first else { throw Missing() }
         let want = Frame.Want(id: 9, space: .home, replica: author.replica, from: 0, to: 5, creditBytes: 1_000)
         talk.hear(.received(id, .want(want), bytes: 40))
         #expect(!talk.effects.contains { if case .read = $0 { true } else { false } })

@@ -63,9 +63,10 @@ final class StateDriver {
             }
         case .weigh(let id, let since):
             read(id) { _ throws(StoreError) in .weighed(id, try store.weigh(since: since)) }
-        case .open(let id, let since, let stagedEvents, let asks):
+        case .open(let id, let since, let stagedEvents, let asks, let claims):
             read(id) { sources throws(StoreError) in
-                let request = StateSource.Request(since: since, stagedEvents: stagedEvents, asks: asks)
+                let request = StateSource.Request(
+                    since: since, stagedEvents: stagedEvents, asks: asks, claims: claims)
                 let source = try store.stateSource(request)
                 sources.open[id] = source
                 return .opened(id, vector: source.vector)

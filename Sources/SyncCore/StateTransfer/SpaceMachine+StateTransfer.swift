@@ -11,7 +11,9 @@ extension SpaceMachine {
         case .lookedUp(let id, let staged): stateReceiver.handleLookedUp(id, staged, &step)
         case .reviewed(let id, let facts, let tips, let trust): handleReviewed(id, facts, tips, trust, &step)
         case .joined(let id, let joined): handleJoined(id, joined, &step)
-        case .refused(let id, let error): handleStateRefused(id, error, &step)
+        case .refused(let id, let error):
+            // The peer gets changes, by which it finds that it holds another history.
+            if !stateSender.handleFailed(id, &step) { handleStateRefused(id, error, &step) }
         case .failed(let id, let code):
             if !stateSender.handleFailed(id, &step) { stateReceiver.handleFailed(id, code, &step) }
         case .weighed(let id, let weight): stateSender.handleWeighed(id, weight, &step)
@@ -63,9 +65,22 @@ extension SpaceMachine {
     mutating func handleStateRequest(_ index: Int, _ request: Frame.StateRequest, _ step: inout CoreStep) {
         let session = peers[index]
         let mayHand = mayHandState && agreesOnRoles(session) && !disputesOurs(session) && !doubtsOurs(session)
-        if let offence = stateSender.handleRequest(request, from: session.id, mayHand: mayHand, &step) {
+        if let offence = stateSender.handleRequest(
+            request, from: session.id, claims: claims(of: session, since: request.since), mayHand: mayHand, &step)
+        {
             refuse(index, offence, &step)
         }
+    }
+
+    /// Where histories of third devices end that the peer holds in part: a state in which another one is longer would take their place.
+    /// It looks at its own itself, and a peer that asks as if it held nothing takes all of it for what it has.
+    private func claims(of session: SpacePeer, since: VersionVector) -> [ReplicaID: ChainEnd] {
+        if since.isEmpty { return [:] }
+        let partial = session.peerTips.entries.filter {
+            $0.replica.device != session.device && 0 < $0.tip.next && $0.tip.next < held.next(of: $0.replica)
+        }
+        return Dictionary(
+            uniqueKeysWithValues: partial.map { ($0.replica, ChainEnd(end: $0.tip.next, head: $0.tip.head)) })
     }
 
     mutating func handleStateAnswer(_ index: Int, _ answer: Frame.StateAnswer, _ step: inout CoreStep) {

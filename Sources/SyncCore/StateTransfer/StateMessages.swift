@@ -27,8 +27,9 @@ package enum StateEffect: Sendable, Equatable {
 
     /// Weigh the cost of state against changes for a peer that holds this much; `weighed` or `failed`.
     case weigh(StateID, since: VersionVector)
-    /// Begin to read what is held now; `opened` or `failed`.
-    case open(StateID, since: VersionVector, stagedEvents: VersionVector, asks: Bool)
+    /// Begin to read what is held now, unless it contradicts a claim of the receiver; `opened`, `refused` or `failed`.
+    case open(
+        StateID, since: VersionVector, stagedEvents: VersionVector, asks: Bool, claims: [ReplicaID: ChainEnd])
     /// Read about so many bytes more. `staged` answers what the last chunk asked. `chunkRead` or `failed`.
     case read(StateID, bytes: Int, staged: [Bool])
     case close(StateID)

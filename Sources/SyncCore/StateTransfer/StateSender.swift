@@ -94,9 +94,12 @@ struct StateSender: Sendable {
 
     // MARK: Requests
 
-    /// - Parameter mayHand: true if this device may hand its state to this peer now.
+    /// - Parameters:
+    ///   - claims: where histories end that the peer holds in part.
+    ///   - mayHand: true if this device may hand its state to this peer now.
     mutating func handleRequest(
-        _ request: Frame.StateRequest, from id: ConnectionID, mayHand: Bool, _ step: inout CoreStep
+        _ request: Frame.StateRequest, from id: ConnectionID, claims: [ReplicaID: ChainEnd], mayHand: Bool,
+        _ step: inout CoreStep
     ) -> ProtocolOffence? {
         guard exchanges[id].isSpoken else { return ProtocolOffence(.unexpectedFrame, "stateRequest") }
         guard request.space == space else { return nil }
@@ -117,7 +120,10 @@ struct StateSender: Sendable {
         // What it wanted before it takes back once it knows what the state covers; until then it would stand before the state.
         exchanges[id].holdsWantsUntil = step.now + settings.timing.stateOfferWait
         step.emit(
-            .state(.open(outlet.id, since: request.since, stagedEvents: request.stagedEvents, asks: request.asks)))
+            .state(
+                .open(
+                    outlet.id, since: request.since, stagedEvents: request.stagedEvents, asks: request.asks,
+                    claims: claims)))
         return nil
     }
 

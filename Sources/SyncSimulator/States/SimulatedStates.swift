@@ -49,9 +49,10 @@ package struct SimulatedStates {
             case .weigh(let weighed, let since):
                 id = weighed
                 return .weighed(id, try store.weigh(since: since))
-            case .open(let opened, let since, let stagedEvents, let asks):
+            case .open(let opened, let since, let stagedEvents, let asks, let claims):
                 id = opened
-                let source = try store.stateSource(.init(since: since, stagedEvents: stagedEvents, asks: asks))
+                let source = try store.stateSource(
+                    .init(since: since, stagedEvents: stagedEvents, asks: asks, claims: claims))
                 sources[id] = source
                 return .opened(id, vector: source.vector)
             case .read(let read, let bytes, let staged):

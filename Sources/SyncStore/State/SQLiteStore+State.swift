@@ -5,7 +5,8 @@ package import SyncModel
 extension SQLiteStore {
     /// Returns the current contents of the store, for a peer that requests them. The caller closes the source.
     ///
-    /// - Throws: also `notApplicable` while changes of our own are open: they may still be folded, and must not be served.
+    /// - Throws: also `notApplicable` while changes of our own are open: they may still be folded, and must not be served. `refused` if
+    ///   the receiver holds another history of a replica, which this state would end.
     package func stateSource(_ request: StateSource.Request) throws(StoreError) -> StateSource {
         let connection = try Connection(
             path: files.database, virtualFileSystem: configuration.virtualFileSystem, role: .source)

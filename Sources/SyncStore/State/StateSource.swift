@@ -14,13 +14,17 @@ package final class StateSource {
         package var stagedEvents: VersionVector
         /// True if the receiver has staged objects, and answers for each announced object whether it has exactly that.
         package var asks: Bool
+        /// Where histories end that the receiver holds in part.
+        package var claims: [ReplicaID: ChainEnd]
 
         package init(
-            since: VersionVector, stagedEvents: VersionVector = VersionVector(), asks: Bool = false
+            since: VersionVector, stagedEvents: VersionVector = VersionVector(), asks: Bool = false,
+            claims: [ReplicaID: ChainEnd] = [:]
         ) {
             self.since = since
             self.stagedEvents = stagedEvents
             self.asks = asks
+            self.claims = claims
         }
     }
 
@@ -104,6 +108,12 @@ package final class StateSource {
             for known in state.tips {
                 // Open changes may still be folded.
                 if try rows.hasOpenTail(of: known.replica) { throw .notApplicable(known.replica, at: known.tip.next) }
+            }
+            for (replica, claimed) in request.claims where claimed.end < state.held.next(of: replica) {
+                let head = try rows.chainHead(of: replica, at: claimed.end)
+                // What was dropped cannot be compared.
+                let isHeld = head != nil || state.firstHeld.next(of: replica) < claimed.end
+                if isHeld, head != claimed.head { throw .refused(.fork) }
             }
             return (state, try TouchedVectors(rows))
         }

@@ -118,7 +118,7 @@ extension TranscriptNames {
         case .join: "join"
         case .discard: "discard staging"
         case .weigh(_, let since): "weigh since \(vector(since))"
-        case .open(_, let since, _, _): "open since \(vector(since))"
+        case .open(_, let since, _, _, _): "open since \(vector(since))"
         case .read: "read a chunk"
         case .close: "close"
         }
