@@ -140,7 +140,11 @@ extension SpaceMachine {
                 index,
                 ContestedClaim(
                     replica: replica, tip: inquiry.goal, isConflict: isConflict ?? false, isOffence: true), &step)
-        case .stalled, nil: break
+        case .stalled:
+            // No change of its own begins where ours end: ours came as a state that the author took back since.
+            let isHeld = stateReceiver.firstHeld(by: peers[index].id).next(of: replica) <= held.next(of: replica)
+            if isHeld, replica.device == peers[index].device { recordFork(replica, seenFrom: replica.device, &step) }
+        case nil: break
         }
     }
 
