@@ -136,7 +136,11 @@ extension ObjectPlan {
         let now = life.birth(at: origin)
         let fields = try object(edit.object, reading).state.fields(of: now) ?? ObjectFields()
         var known = known
-        known.advance(now.replica, to: now.counter + 1)
+        // All of it that the author had seen where the object began.
+        if now != birth {
+            known.advance(now.replica, to: now.counter + 1)
+            known.join(mapping.place(in: now.replica, of: birth.replica, in: known))
+        }
         let written = mapping.written(edit.edits, on: fields, at: origin, knowing: known)
         if written.isLost { try list(edit.object, dot, old, reading) }
         let moved = SyncModel.Operation.ObjectEdit(object: edit.object, life: life, edits: written.edits)

@@ -123,7 +123,11 @@ struct WaitingWork: Sendable {
         case .edit(let life, let edits):
             let birth = present(life)
             var known = origin.context
-            known.advance(birth.replica, to: birth.counter + 1)
+            let old = life.birth(at: origin)
+            if birth != old {
+                known.advance(birth.replica, to: birth.counter + 1)
+                known.join(mapping.place(in: birth.replica, of: old.replica, in: known))
+            }
             let all = origin.knowing(state.lives.touched, stamp: origin.stamp)
             let written = mapping.written(
                 edits, on: state.fields(of: birth) ?? ObjectFields(), at: all, knowing: known)

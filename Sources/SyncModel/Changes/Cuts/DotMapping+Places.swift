@@ -17,12 +17,15 @@ extension DotMapping {
     /// - Parameters:
     ///   - fields: what is edited, as it is when the edits are written again.
     ///   - origin: where they are written again, with all that may be named there.
-    ///   - known: what they are judged by, as far as their author had seen it. What they name on the same object, under another device's
-    ///     replica that wrote it again, is added: nothing else of that replica can be on the object, since its writes wait until then.
+    ///   - known: what they are judged by, as far as their author had seen it. Present places that they name are added. So an edit may also
+    ///     replace what that replica wrote to the object before, and its author never saw. That takes a device that wrote to the object
+    ///     before it got back work of its own that it had lost: else its writes to the object wait for that.
     package func written(
         _ edits: [ObjectFields.Operation], on fields: ObjectFields, at origin: Origin, knowing known: VersionVector
     ) -> Written {
-        var placing = Placing(origin, Written(known: known))
+        var placing = Placing(origin, Written(known: known)) {
+            isPlace(.init(replica: $0.replica, next: $0.counter + 1))
+        }
         var (fields, now) = (fields, origin)
         let isApplied = edits.count > 1 && edits.contains(where: \.removesKeys)
         for edit in edits {
@@ -42,10 +45,13 @@ private struct Placing {
     private var next: UInt64
     /// Counters that own no position, since their edit does nothing.
     private var void: Set<UInt64> = []
+    /// True for what was written again.
+    private let isPlace: (Dot) -> Bool
 
-    init(_ origin: Origin, _ written: DotMapping.Written) {
+    init(_ origin: Origin, _ written: DotMapping.Written, isPlace: @escaping (Dot) -> Bool) {
         self.origin = origin
         self.written = written
+        self.isPlace = isPlace
         next = origin.dot.counter
     }
 
@@ -136,6 +142,9 @@ private struct Placing {
         let dot = reference.dot(by: origin.dot.replica)
         if dot.replica == origin.dot.replica, dot.counter >= origin.dot.counter { return !void.contains(dot.counter) }
         guard isHere(dot), origin.knows(dot) else { return false }
+        if dot.replica == origin.dot.replica || written.known.covers(dot) { return true }
+        // Under the same number another history may have something else.
+        guard isPlace(dot) else { return false }
         written.known.advance(dot.replica, to: dot.counter + 1)
         return true
     }
@@ -144,7 +153,7 @@ private struct Placing {
         for range in ranges {
             let first = range.first.dot(by: origin.dot.replica)
             let (end, overflow) = first.counter.addingReportingOverflow(range.count)
-            guard !overflow, origin.context.next(of: first.replica) >= end else { continue }
+            guard !overflow, origin.context.next(of: first.replica) >= end, isPlace(first) else { continue }
             written.known.advance(first.replica, to: end)
         }
     }

@@ -36,6 +36,11 @@ package struct DotMapping {
         places.filter { $0.new.replica.device == new.device }.places(ofAllIn: vector)
     }
 
+    /// Returns where one replica wrote again what `vector` covers of another, all up to the last of it.
+    package func place(in new: ReplicaID, of old: ReplicaID, in vector: VersionVector) -> VersionVector {
+        places.filter { $0.old.replica == old && $0.new.replica == new }.places(ofAllIn: vector)
+    }
+
     /// The present dot of a rewritten operation; nil for one that was not rewritten.
     package func place(of dot: Dot) -> Dot? { move(dot).place }
 
