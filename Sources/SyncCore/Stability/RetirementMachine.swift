@@ -8,8 +8,8 @@ struct RetirementMachine: Sendable {
         case stepping
         /// The next step waits its turn, so that local writes find the store free.
         case due(at: Tick)
-        /// The store found nothing more to write at these cuts.
-        case done(CutTable)
+        /// The store found nothing more to write at these cuts, with that much of this device's ended histories here.
+        case done(CutTable, VersionVector)
     }
 
     /// A peer with a session, and the tips that it claims.
@@ -133,8 +133,8 @@ struct RetirementMachine: Sendable {
     ) {
         hold.pass(step.now)
         switch rewriting {
-        case .idle, .done(_):
-            if case .done(log.cuts) = rewriting { return }
+        case .idle, .done:
+            if rewriting == .done(log.cuts, log.ended(of: settings.own)) { return }
             guard mayBegin, !mayStayOpen, mayRewrite(log, stability) else { return }
         case .due(let at):
             if !log.countsWork(of: settings.own) {
@@ -145,7 +145,7 @@ struct RetirementMachine: Sendable {
         case .stepping: return
         }
         if settings.faults.contains(.forgetVoidWork) {
-            rewriting = .done(log.cuts)
+            rewriting = .done(log.cuts, log.ended(of: settings.own))
             return
         }
         rewriting = .stepping
@@ -167,10 +167,12 @@ struct RetirementMachine: Sendable {
         }
     }
 
-    mutating func handleRewritten(hasMore: Bool, cuts: CutTable, at now: Tick) {
+    mutating func handleRewritten(hasMore: Bool, _ log: SpaceLog, at now: Tick) {
         guard case .stepping = rewriting else { return }
         if !hasMore { hold.end() }
-        rewriting = hasMore ? .due(at: now + settings.timing.collectionPause) : .done(cuts)
+        rewriting =
+            hasMore
+            ? .due(at: now + settings.timing.collectionPause) : .done(log.cuts, log.ended(of: settings.own))
     }
 
     mutating func handleRewriteFailed(at now: Tick) {
@@ -181,6 +183,14 @@ struct RetirementMachine: Sendable {
 }
 
 extension SpaceLog {
+    /// Returns how much is held of the histories of a device that were ended.
+    fileprivate func ended(of device: DeviceID) -> VersionVector {
+        VersionVector(
+            held.entries(of: device).filter { cuts.end(of: $0.replica) != nil }.map {
+                VersionVector.Entry(replica: $0.replica, next: $0.tip.next)
+            })
+    }
+
     /// True if changes beyond the end of one of this device's histories are held and were not written again.
     func hasVoidWork(of own: DeviceID) -> Bool {
         !cuts.isEmpty

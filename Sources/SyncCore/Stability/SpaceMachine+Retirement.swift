@@ -48,7 +48,7 @@ extension SpaceMachine {
     }
 
     mutating func handleRewritten(hasMore: Bool, _ step: CoreStep) {
-        retirement.handleRewritten(hasMore: hasMore, cuts: cuts, at: step.now)
+        retirement.handleRewritten(hasMore: hasMore, log, at: step.now)
     }
 
     mutating func handleRewriteFailed(_ step: CoreStep) { retirement.handleRewriteFailed(at: step.now) }

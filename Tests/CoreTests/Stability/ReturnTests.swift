@@ -81,6 +81,34 @@ import Testing
         for node in 0..<3 { #expect(try mesh.titles(node, order) == ["by another"], "on node \(node)") }
     }
 
+    /// Nodes 2 and 3 are away together. 2 loses what it wrote there, and 3, which has it, comes back later.
+    @Test func `work that comes back later than its device is written again, too`() throws {
+        var mesh = try Mesh(4)
+        for other in 1...3 { try mesh.pair(0, other) }
+        try mesh.put(2, "milk")
+        mesh.connect(2, 3)
+        mesh.pass(seconds: 200)
+        let image = try mesh.image(of: 2)
+        for node in 2...3 { mesh.disconnect(node) }
+        mesh.connect(2, 3)
+        try mesh.put(2, Mesh.key("order"), "an order")
+        mesh.pass(seconds: 1)
+        mesh.disconnect(3)
+        try mesh.putBack(2, image)
+        for node in 2...3 { try mesh.retire(0, node) }
+        mesh.pass(seconds: 200)
+        mesh.connect(0, 2)
+        mesh.pass(seconds: 60)
+        #expect(!mesh.nodes[2].core.isWritingAgain)
+        mesh.connect(0, 3)
+        mesh.pass(seconds: 60)
+        for node in 0..<4 {
+            #expect(!mesh.nodes[node].core.isWritingAgain, "on node \(node)")
+            #expect(try mesh.titles(node, Mesh.key("order")) == ["an order"], "on node \(node)")
+        }
+        #expect(try mesh.digests().count == 1)
+    }
+
     @Test func `the device says that it writes again from the moment on at which its work is gone`() throws {
         let views = try history().views.filter { $0.node == 2 && $0.counts.objects < 2 && $0.counts.events == 1 }
         #expect(!views.isEmpty && views.allSatisfy(\.isWritingAgain))
