@@ -141,9 +141,13 @@ extension SpaceMachine {
                 ContestedClaim(
                     replica: replica, tip: inquiry.goal, isConflict: isConflict ?? false, isOffence: true), &step)
         case .stalled:
-            // No change of its own begins where ours end: ours came as a state that the author took back since.
-            let isHeld = stateReceiver.firstHeld(by: peers[index].id).next(of: replica) <= held.next(of: replica)
-            if isHeld, replica.device == peers[index].device { recordFork(replica, seenFrom: replica.device, &step) }
+            // Its author has nothing that begins where a state ended: it took back what that state had.
+            let isShown = inquiry.tip.next > inquiry.start.end
+            let isState =
+                inquiry.start.end == held.next(of: replica) && firstHeld.next(of: replica) == inquiry.start.end
+            if isState, !isShown, replica.device == peers[index].device {
+                recordFork(replica, seenFrom: replica.device, &step)
+            }
         case nil: break
         }
     }

@@ -73,11 +73,13 @@ extension SpaceMachine {
     }
 
     /// Where histories of third devices end that the peer holds in part: a state in which another one is longer would take their place.
-    /// It looks at its own itself, and a peer that asks as if it held nothing takes all of it for what it has.
+    /// It looks at its own itself, and a peer that asks as if it held nothing takes all of it for what it has. Two histories of a revoked
+    /// device stay two; no state would ever be exchanged over them.
     private func claims(of session: SpacePeer, since: VersionVector) -> [ReplicaID: ChainEnd] {
         if since.isEmpty { return [:] }
         let partial = session.peerTips.entries.filter {
-            $0.replica.device != session.device && 0 < $0.tip.next && $0.tip.next < held.next(of: $0.replica)
+            $0.replica.device != session.device && !cuts.isBarred($0.replica.device)
+                && 0 < $0.tip.next && $0.tip.next < held.next(of: $0.replica)
         }
         return Dictionary(
             uniqueKeysWithValues: partial.map { ($0.replica, ChainEnd(end: $0.tip.next, head: $0.tip.head)) })

@@ -239,7 +239,8 @@ struct StateSender: Sendable {
             unansweredOutlets.remove(at: number)
             return true
         }
-        guard outlets.contains(where: { $0.id == id }) else { return false }
+        guard let outlet = outlets.first(where: { $0.id == id }) else { return false }
+        exchanges[outlet.connection].holdsWantsUntil = nil
         endOutlet(id, &step)
         unansweredOutlets.removeAll { $0.id == id }
         return true

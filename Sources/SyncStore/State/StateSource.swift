@@ -109,11 +109,11 @@ package final class StateSource {
                 // Open changes may still be folded.
                 if try rows.hasOpenTail(of: known.replica) { throw .notApplicable(known.replica, at: known.tip.next) }
             }
-            for (replica, claimed) in request.claims where claimed.end < state.held.next(of: replica) {
+            // Only where the receiver gets changes in place of the state, by which it finds the fork.
+            for (replica, claimed) in request.claims
+            where claimed.end < state.held.next(of: replica) && state.firstHeld.next(of: replica) <= claimed.end {
                 let head = try rows.chainHead(of: replica, at: claimed.end)
-                // What was dropped cannot be compared.
-                let isHeld = head != nil || state.firstHeld.next(of: replica) < claimed.end
-                if isHeld, head != claimed.head { throw .refused(.fork) }
+                if head != claimed.head { throw .refused(.fork) }
             }
             return (state, try TouchedVectors(rows))
         }

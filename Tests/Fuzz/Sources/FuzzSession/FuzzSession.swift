@@ -149,7 +149,7 @@ private struct Host {
             .begun(id, since: VersionVector(), stagedEvents: VersionVector(), hasObjects: false)
         case .stage(let id, _): .staged(id, isComplete: false)
         case .lookUp(let id, let announcements): .lookedUp(id, announcements.map { _ in false })
-        case .review(let id), .join(let id), .weigh(let id, _), .open(let id, _, _, _), .read(let id, _, _):
+        case .review(let id), .join(let id), .weigh(let id, _), .open(let id, _, _, _, _), .read(let id, _, _):
             .failed(id, code: "disk_full")
         case .discard, .close: nil
         }
