@@ -49,23 +49,24 @@ import Testing
         #expect(torn(try history(.tearReturningWork, under: replicas)).contains(0), "the rule is what keeps it whole")
     }
 
+    private static let order = Mesh.key("order")
+    private static let titles = ["first", "second", "third"].map { $0 + String(repeating: ".", count: 600) }
+
     /// Node 2 creates an object while it is away and goes on with it, in more changes than one step writes again, and in more bytes than
-    /// wait in memory until all is written again. Node 0 edits it as soon as it is there.
-    @Test func `what others write to an object between two steps of writing it again is kept`() throws {
+    /// wait in memory until all is written again. The history ends as soon as node 0 has something of it.
+    private func written(holding hold: Tick.Span) throws -> Mesh {
         var bounds = CoreConfiguration.Bounds()
         bounds.rewritingStepChanges = 1
         bounds.persistBatchBytes = 1_024
-        var mesh = try Mesh(3, bounds: bounds)
+        var mesh = try Mesh(3, bounds: bounds) { $0.timing.rewritingHold = hold }
         for other in 1...2 { try mesh.pair(0, other) }
         try mesh.put(2, "milk")
         mesh.pass(seconds: 200)
-        let order = Mesh.key("order")
-        let titles = ["first", "second", "third"].map { $0 + String(repeating: ".", count: 600) }
         // Node 1 is away with it, or else all that it writes would be one change.
         for node in 1...2 { mesh.disconnect(node) }
         mesh.connect(1, 2)
-        for title in titles {
-            try mesh.put(2, order, title)
+        for title in Self.titles {
+            try mesh.put(2, Self.order, title)
             mesh.pass(seconds: 1)
         }
         try mesh.retire(0, 2)
@@ -73,12 +74,27 @@ import Testing
         mesh.connect(0, 1)
         mesh.pass(seconds: 1)
         mesh.connect(0, 2)
-        for _ in 0..<500 where try mesh.titles(0, order).isEmpty { mesh.pass(until: mesh.now + .milliseconds(10)) }
-        #expect(try mesh.titles(0, order) == [titles[2]], "it is there as a whole")
-        try mesh.put(0, order, "by another")
+        for _ in 0..<500 where try mesh.titles(0, Self.order).isEmpty {
+            mesh.pass(until: mesh.now + .milliseconds(10))
+        }
+        return mesh
+    }
+
+    @Test func `what others write to an object between two steps of writing it again is kept`() throws {
+        var mesh = try written(holding: CoreConfiguration.Timing().rewritingHold)
+        #expect(try mesh.titles(0, Self.order) == [Self.titles[2]], "it is there as a whole")
+        try mesh.put(0, Self.order, "by another")
         mesh.pass(seconds: 5)
         try expectBack(mesh, events: 0)
-        for node in 0..<3 { #expect(try mesh.titles(node, order) == ["by another"], "on node \(node)") }
+        for node in 0..<3 { #expect(try mesh.titles(node, Self.order) == ["by another"], "on node \(node)") }
+    }
+
+    @Test func `writing again holds up the device's other work for some time only`() throws {
+        var mesh = try written(holding: .milliseconds(1))
+        #expect(try mesh.titles(0, Self.order) != [Self.titles[2]], "a part of it is there")
+        mesh.pass(seconds: 5)
+        try expectBack(mesh, events: 0)
+        for node in 0..<3 { #expect(try mesh.titles(node, Self.order) == [Self.titles[2]], "on node \(node)") }
     }
 
     /// Nodes 2 and 3 are away together. 2 loses what it wrote there, and 3, which has it, comes back later.
