@@ -122,43 +122,38 @@ import Testing
         #expect(Set(try stores.map { try $0.state().digest }).count == 1)
     }
 
-    @Test(arguments: StoreKind.allCases)
-    func `what is put behind an element that cannot be moved is not lost`(kind: StoreKind) throws {
+    /// 2 inserts an element, 0 edits the list behind it in one go, and comes back first.
+    private func back(_ kind: StoreKind, _ actions: FieldEdit.Action...) throws -> SQLiteStore {
         let stores = try introduced(kind, count: 3)
         try stores[1].write(.schema("note", Self.schema))
         try stores[1].write(.putting("note/1", #"{"items":["a"]}"#))
         try converge(stores)
         try stores[2].write(.editing("note/1", "items", .insert(at: 1, "theirs")))
         try stores[0].pull(from: stores[2])
-        let edits = [
-            FieldEdit(path: ["items"], action: .move(from: 1, to: 0)),
-            FieldEdit(path: ["items"], action: .insert(at: 1, "mine")),
-        ]
+        let edits = actions.map { FieldEdit(path: ["items"], action: $0) }
         try stores[0].write(.edit(ObjectKey("note/1"), edits, .init()))
         for device in [3, 1] { _ = try stores[1].append([.retire(TestDevice(UInt8(device)).id)], wallMilliseconds: 1) }
         try stores[0].pull(from: stores[1])
         try comeBack(stores[0], 1, by: stores[1])
-        #expect(words(try stores[0].json("note/1"), "items").contains("mine"))
-        #expect(try stores[0].object(ObjectKey("note/1"), space: .home)?.droppedEdits.isEmpty == false)
+        return stores[0]
+    }
+
+    private func isListed(_ store: SQLiteStore) throws -> Bool {
+        try store.object(ObjectKey("note/1"), space: .home)?.droppedEdits.isEmpty == false
     }
 
     @Test(arguments: StoreKind.allCases)
-    func `an edit of an element that counts nowhere is listed`(kind: StoreKind) throws {
-        let stores = try retired(kind)
-        try comeBack(stores[0], 1, by: stores[1])
-        #expect(try stores[0].object(ObjectKey("note/1"), space: .home)?.droppedEdits.isEmpty == true)
-        // Retired once more, it edits and moves what the other wrote, which it has seen.
-        let again = try introduced(kind, count: 3)
-        try again[1].write(.schema("note", Self.schema))
-        try again[1].write(.putting("note/1", #"{"items":["a"]}"#))
-        try converge(again)
-        try again[2].write(.editing("note/1", "items", .insert(at: 1, "theirs")))
-        try again[0].pull(from: again[2])
-        try again[0].write(.editing("note/1", "items", .move(from: 1, to: 0)))
-        for device in [3, 1] { _ = try again[1].append([.retire(TestDevice(UInt8(device)).id)], wallMilliseconds: 1) }
-        try again[0].pull(from: again[1])
-        try comeBack(again[0], 1, by: again[1])
-        #expect(try again[0].object(ObjectKey("note/1"), space: .home)?.droppedEdits.isEmpty == false)
-        #expect(words(try again[0].json("note/1"), "items").contains("a"))
+    func `what is put behind an element that cannot be moved is not lost`(kind: StoreKind) throws {
+        let store = try back(kind, .move(from: 1, to: 0), .insert(at: 1, "mine"))
+        #expect(words(try store.json("note/1"), "items").contains("mine"))
+        #expect(try isListed(store))
+    }
+
+    @Test(arguments: StoreKind.allCases)
+    func `only an edit of an element that counts nowhere is listed`(kind: StoreKind) throws {
+        let moved = try back(kind, .move(from: 1, to: 0))
+        #expect(words(try moved.json("note/1"), "items") == #"["a"]"#)
+        #expect(try isListed(moved))
+        #expect(try !isListed(back(kind, .insert(at: 2, "mine"))))
     }
 }
