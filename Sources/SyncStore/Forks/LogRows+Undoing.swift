@@ -56,7 +56,7 @@ extension LogRows {
             // A state that came later may hold some of it.
             let known = try objects.beginning(of: key)?.state.lives.touched ?? VersionVector()
             let isMixed = taking.starts.contains { $0.value < known.next(of: $0.key) }
-            guard !isMixed, try plan.rebuild(key, objects, keepingListed: true) else { throw taking.refusal }
+            guard !isMixed, try plan.rebuild(key, objects) else { throw taking.refusal }
         }
         try plan.finish(objects)
         return plan

@@ -159,9 +159,9 @@ package struct LocalCommit {
             try objects.apply(.trust(statement), in: &change, reading)
         case .again(let old):
             let before = rewritten
-            let isAdmitted = try objects.writeAgain(old, in: &change, reading, &rewritten) { [state] fact in
-                Self.retiring(fact.device, in: state)
-            }
+            let isAdmitted = try objects.writeAgain(
+                old, in: &change, reading, &rewritten, isVoid: state.cuts.isVoid
+            ) { [state] fact in Self.retiring(fact.device, in: state) }
             if !isAdmitted {
                 rewritten = before
                 refusedAgain = WriteRefusal(step: 0, .catchingUp)

@@ -5,11 +5,14 @@ extension ObjectPlan {
     /// Each operation takes as many counters as it had. What would say nothing now is void: events, schemas and settings of a
     /// history that was cut had counted all along, and of an object that is gone the edit is listed.
     ///
+    /// - Parameters:
+    ///   - isVoid: true for an operation that counts nowhere, of any device.
+    ///   - cutAgain: lets a device go at what is held of it now.
     /// - Returns: false where something of what was taken back would count nowhere: its author is not let in yet by whose work it
     ///   is on. The change is to be taken back then.
     mutating func writeAgain(
         _ old: VoidChange, in change: inout Change, _ reading: some ObjectSource, _ places: inout [Rewriting],
-        _ cutAgain: (CutFact) -> SyncModel.Operation
+        isVoid: @escaping (Dot) -> Bool, _ cutAgain: (CutFact) -> SyncModel.Operation
     ) throws(StoreError) -> Bool {
         switch old.reason {
         case .void(let mark?):
@@ -21,7 +24,8 @@ extension ObjectPlan {
         }
         // Some of what its author had written before may stand under an earlier replica that wrote again.
         let before = places.map(\.new.replica).filter { !old.isTakenBack && $0.device == old.replica.device }
-        let mapping = DotMapping(from: old.replica, to: change.origin.dot.replica, places, behind: before)
+        let mapping = DotMapping(
+            from: old.replica, to: change.origin.dot.replica, places, behind: before, isVoid: isVoid)
         var dot = Dot(replica: old.replica, counter: old.start)
         var skipped: UInt64 = 0
         for operation in old.operations {
@@ -84,6 +88,9 @@ extension ObjectPlan {
                 case .attach: edit.edit
                 case .detach(let id): .detach(mapping(id))
                 }
+            if case .detach(let id) = moved, mapping.isVoid(id.dot(by: mapping.author)) {
+                try list(edit.object, dot, old, reading)
+            }
             return .editAttachments(.init(object: edit.object, life: life, edit: moved))
         case .deleteObject(let deletion):
             // The user who deleted had not seen the others' later changes.

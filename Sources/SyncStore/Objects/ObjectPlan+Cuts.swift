@@ -58,12 +58,13 @@ extension ObjectPlan {
 
     /// Does again what was done to an object, with what counts now, from where its held history begins.
     ///
-    /// - Parameter keepingListed: edits stay listed that were dropped by deletions which are forgotten; where such a deletion is
-    ///   done again they are listed twice.
+    /// What was listed stays so: it was not written again, or a deletion dropped it that is forgotten. Where such a deletion is done
+    /// again it lists the edits itself.
+    ///
     /// - Returns: false when what it began with has something that does not count now, or lacks what was done to something that
     ///   does; the object is as it was.
     mutating func rebuild(
-        _ key: ObjectKey, _ reading: some ObjectSource, keepingListed: Bool = false
+        _ key: ObjectKey, _ reading: some ObjectSource
     ) throws(StoreError) -> Bool {
         let place = try load(key, reading)
         let beginning = try reading.beginning(of: key) ?? ObjectBeginning()
@@ -78,7 +79,8 @@ extension ObjectPlan {
         if isMadeWithout { return false }
         let (state, last) = PastOperation.state(behind: touches, from: beginning, members, faults)
         let position = nextPosition()
-        let listed = keepingListed ? entries[place].object.collectedEdits : []
+        let listedAgain = Set(state.lives.deletions.flatMap { $0.edited.map(\.replica) })
+        let listed = entries[place].object.collectedEdits.filter { $0.isDeletion || !listedAgain.contains($0.replica) }
         entries[place].replace(state, last, from: beginning, listing: listed, position: position)
         return true
     }

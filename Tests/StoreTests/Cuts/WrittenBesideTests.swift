@@ -156,4 +156,65 @@ import Testing
         #expect(try isListed(moved))
         #expect(try !isListed(back(kind, .insert(at: 2, "mine"))))
     }
+
+    private enum Removal: CaseIterable {
+        case word, element, orderedValue, value, field, entry, file
+
+        /// What 2 writes.
+        var write: ObjectWrite {
+            switch self {
+            case .word: .editing("note/1", "body", .set("Dear all. Theirs."))
+            case .element: .editing("note/1", "items", .insert(at: 1, "theirs"))
+            case .orderedValue: .editing("note/1", "order", .insert(at: 1, "theirs"))
+            case .value: .editing("note/1", "tags", .add("theirs"))
+            case .field: .editing("note/1", "title", .set("theirs"))
+            case .entry: .editing("note/1", "map/theirs", .set(1))
+            case .file: .attaching("theirs", to: "note/1")
+            }
+        }
+
+        /// What 0 removes of it.
+        func removal(_ store: SQLiteStore) throws -> ObjectWrite {
+            switch self {
+            case .word: .editing("note/1", "body", .set("Dear all."))
+            case .element: .editing("note/1", "items", .delete(at: 1, count: 1))
+            case .orderedValue: .editing("note/1", "order", .remove("theirs"))
+            case .value: .editing("note/1", "tags", .remove("theirs"))
+            case .field: .editing("note/1", "title", .unset)
+            case .entry: .editing("note/1", "map/theirs", .unset)
+            case .file: .detaching(try #require(try store.attachments().first).attachment.id, from: "note/1")
+            }
+        }
+    }
+
+    /// 0 removes what 2 wrote, comes back before it, or behind it.
+    @Test(arguments: StoreKind.allCases, Removal.allCases)
+    private func `a removal of what counts nowhere is listed`(kind: StoreKind, removal: Removal) throws {
+        for isFirst in [true, false] {
+            let stores = try introduced(kind, count: 3)
+            try stores[1].write(.schema("note", Self.schema))
+            try stores[1].write(
+                .putting("note/1", #"{"body":"Dear all.","items":["a"],"order":["a"],"tags":["a"],"map":{"a":1}}"#))
+            try converge(stores)
+            try stores[2].write(removal.write)
+            let theirs = try stores[2].json("note/1")
+            try stores[0].pull(from: stores[2])
+            try stores[0].write(removal.removal(stores[0]))
+            for device in [3, 1] {
+                _ = try stores[1].append([.retire(TestDevice(UInt8(device)).id)], wallMilliseconds: 1)
+            }
+            let returns: [(Int, UInt8)] = isFirst ? [(0, 1), (2, 3)] : [(2, 3), (0, 1)]
+            for (store, device) in returns {
+                try stores[store].pull(from: stores[1])
+                try comeBack(stores[store], device, by: stores[1])
+                try stores[1].pull(from: stores[store])
+            }
+            try converge(stores)
+            let json = try stores[0].json("note/1")
+            let files = try stores[0].attached(to: "note/1")
+            let isRemoved = removal == .file ? files.isEmpty : json != theirs
+            #expect(try isListed(stores[0]) != isRemoved, "\(isFirst ? "first" : "behind"): \(json as Any), \(files)")
+            #expect(Set(try stores.map { try $0.state().digest }).count == 1)
+        }
+    }
 }

@@ -7,7 +7,7 @@ extension DotMapping {
         package fileprivate(set) var edits: [ObjectFields.Operation] = []
         /// The vector by which they are judged.
         package fileprivate(set) var known: VersionVector
-        /// True if one edits or moves an element that is not here, which nothing can do.
+        /// True if one edits, moves or removes what is not here. It does nothing, also to what its author writes again later.
         package fileprivate(set) var isLost = false
     }
 
@@ -23,7 +23,7 @@ extension DotMapping {
     package func written(
         _ edits: [ObjectFields.Operation], on fields: ObjectFields, at origin: Origin, knowing known: VersionVector
     ) -> Written {
-        var placing = Placing(origin, Written(known: known)) {
+        var placing = Placing(origin, Written(known: known), isVoid: isVoid) {
             isPlace(.init(replica: $0.replica, next: $0.counter + 1))
         }
         var (fields, now) = (fields, origin)
@@ -45,25 +45,33 @@ private struct Placing {
     private var next: UInt64
     /// Counters that own no position, since their edit does nothing.
     private var void: Set<UInt64> = []
+    private let isVoid: (Dot) -> Bool
     /// True for what was written again.
     private let isPlace: (Dot) -> Bool
 
-    init(_ origin: Origin, _ written: DotMapping.Written, isPlace: @escaping (Dot) -> Bool) {
+    init(
+        _ origin: Origin, _ written: DotMapping.Written, isVoid: @escaping (Dot) -> Bool,
+        isPlace: @escaping (Dot) -> Bool
+    ) {
         self.origin = origin
         self.written = written
+        self.isVoid = isVoid
         self.isPlace = isPlace
         next = origin.dot.counter
     }
 
     mutating func place(_ edit: ObjectFields.Operation, in fields: ObjectFields) -> ObjectFields.Operation {
         var placed = edit
-        if case .update(let key, let value) = edit, value.namesPlaces {
+        switch edit {
+        case .create: break
+        case .update(let key, let value):
             if let value = place(value, in: fields.state(of: key)) {
                 placed = .update(key, value)
             } else {
                 written.isLost = true
                 void.insert(next)
             }
+        case .remove(let key, _): remove(edit, from: fields) { $0[key] != nil }
         }
         written.edits.append(placed)
         next += ObjectFields.span(of: edit)
@@ -74,15 +82,24 @@ private struct Placing {
         _ operation: ReplicatedValue.Operation, in value: ReplicatedValue
     ) -> ReplicatedValue.Operation? {
         switch operation {
-        case .register, .constant, .counter, .set, .addOnlySet: return operation
+        case .register, .constant, .counter, .addOnlySet, .set(.create), .set(.add), .dictionary(.create):
+            return operation
+        case .set(.remove(let element)):
+            remove(operation, from: value) { $0.set.contains(element) }
+            return operation
         case .dictionary(.update(let key, let nested)):
             return place(nested, in: value.dictionary.state(of: key)).map { .dictionary(.update(key, $0)) }
-        case .dictionary(.create), .dictionary(.remove): return operation
+        case .dictionary(.remove(let key, _)):
+            remove(operation, from: value) { $0.dictionary[key] != nil }
+            return operation
         case .list(let list): return place(list, in: value.list).map { .list($0) }
         case .orderedSet(let set):
             let state = value.orderedSet
             switch set {
-            case .create, .remove: return operation
+            case .create: return operation
+            case .remove(let values):
+                remove(operation, from: value) { values.allSatisfy($0.orderedSet.contains) }
+                return operation
             case .insert(let placement, let values):
                 return .orderedSet(.insert(place(placement) { state.hasPosition(at: $0) }, values))
             case .move(let value, let placement):
@@ -95,10 +112,10 @@ private struct Placing {
             case .insert(let placement, let string):
                 return .text(.insert(place(placement) { state.hasPosition(at: $0) }, string))
             case .delete(let ranges):
-                learn(ranges)
+                remove(ranges)
                 return operation
             case .revise(let revision):
-                learn(revision.deleted)
+                remove(revision.deleted)
                 return .text(.revise(revision.placing { place($0) { state.hasPosition(at: $0) } }))
             }
         }
@@ -117,7 +134,7 @@ private struct Placing {
                 .edit(element, $0)
             }
         case .delete(let ranges):
-            learn(ranges)
+            remove(ranges)
             return operation
         case .move(let element, let placement):
             guard has(element, { list.hasPosition(at: $0) }) else { return nil }
@@ -149,23 +166,33 @@ private struct Placing {
         return true
     }
 
-    private mutating func learn(_ ranges: [DotRange]) {
+    /// A value may be of what the author had seen of another device: it counts nowhere, or stands again under a replica that the author
+    /// had not seen.
+    private mutating func remove<Value: Replicated>(
+        _ operation: Value.Operation, from value: Value, _ isThere: (Value) -> Bool
+    ) {
+        let sawVoid = written.known.entries.contains {
+            $0.replica.device != origin.dot.replica.device && isVoid(Dot(replica: $0.replica, counter: $0.next - 1))
+        }
+        guard sawVoid else { return }
+        var after = value
+        after.apply(operation, at: origin.again(knowing: written.known))
+        if !isThere(value) || isThere(after) { written.isLost = true }
+    }
+
+    /// What was removed of what counts may be forgotten here.
+    private mutating func remove(_ ranges: [DotRange]) {
         for range in ranges {
             let first = range.first.dot(by: origin.dot.replica)
+            guard first.replica != origin.dot.replica else { continue }
             let (end, overflow) = first.counter.addingReportingOverflow(range.count)
-            guard !overflow, origin.context.next(of: first.replica) >= end, isPlace(first) else { continue }
-            written.known.advance(first.replica, to: end)
-        }
-    }
-}
-
-extension ReplicatedValue.Operation {
-    fileprivate var namesPlaces: Bool {
-        switch self {
-        case .register, .constant, .counter, .set, .addOnlySet: false
-        case .list, .orderedSet, .text: true
-        case .dictionary(.update(_, let nested)): nested.namesPlaces
-        case .dictionary(.create), .dictionary(.remove): false
+            if overflow || origin.context.next(of: first.replica) < end
+                || isVoid(Dot(replica: first.replica, counter: end - 1))
+            {
+                written.isLost = true
+            } else if written.known.next(of: first.replica) < end {
+                if isPlace(first) { written.known.advance(first.replica, to: end) } else { written.isLost = true }
+            }
         }
     }
 }

@@ -7,6 +7,8 @@ package struct DotMapping {
     /// The replicas that wrote again: of what they hold of a sum, the operation's author had known all. (A removal does nothing
     /// to a sum of which its origin does not know the last part.)
     let known: Set<ReplicaID>
+    /// True for an operation that counts nowhere.
+    package let isVoid: (Dot) -> Bool
 
     /// Creates a mapping.
     ///
@@ -14,11 +16,16 @@ package struct DotMapping {
     ///   - old: The author of the operation.
     ///   - new: The replica that writes it again.
     ///   - others: Further replicas of the author's device that wrote again.
-    package init(from old: ReplicaID, to new: ReplicaID, _ places: [Rewriting], behind others: [ReplicaID] = []) {
+    ///   - isVoid: True for an operation that counts nowhere.
+    package init(
+        from old: ReplicaID, to new: ReplicaID, _ places: [Rewriting], behind others: [ReplicaID] = [],
+        isVoid: @escaping (Dot) -> Bool = { _ in false }
+    ) {
         self.old = old
         self.new = new
         self.places = places
         known = Set(others + [new])
+        self.isVoid = isVoid
     }
 
     /// The replica that writes the operation again.
