@@ -6,7 +6,8 @@ public struct ConflictEntry: Codable, Hashable, Sendable {
         case concurrentValues
         /// A field was given several types; the first of `values` is shown.
         case types
-        /// The object was edited while it was deleted elsewhere; the edits were dropped.
+        /// Edits were dropped: the object was deleted elsewhere, or this device was away and what it edited, moved or removed then
+        /// is not there, or not as it was. Without `deletions` the deletion is forgotten, or there was none.
         case editedWhileDeleted
         /// The object was deleted on this device while other devices, which had retired this one, changed it: it stays.
         /// `authors` deleted it.

@@ -17,18 +17,18 @@ struct ConflictTable {
         for conflict in conflicts {
             table.add(
                 Table.Cell(Self.object(conflict)), Table.Cell(conflict.field),
-                Table.Cell(Self.words(conflict.kind), style.careful), Table.Cell(details(conflict)))
+                Table.Cell(Self.words(conflict), style.careful), Table.Cell(details(conflict)))
         }
         let commands = isQuiet ? [] : conflicts.flatMap(commands)
         return try table.text(style, format) + (commands.isEmpty ? "" : "\nTo resolve, type one of:\n")
             + commands.map { "  \($0)\n" }.joined()
     }
 
-    private static func words(_ kind: ConflictEntry.Kind) -> String {
-        switch kind {
+    private static func words(_ conflict: ConflictEntry) -> String {
+        switch conflict.kind {
         case .concurrentValues: "several values"
         case .types: "several types"
-        case .editedWhileDeleted: "edited while deleted"
+        case .editedWhileDeleted: conflict.deletions.isEmpty ? "edits dropped" : "edited while deleted"
         case .deletedWhileEdited: "deleted while edited"
         case .undecided: "keep or delete?"
         case .schema: "several schemas"

@@ -73,7 +73,7 @@ const list = (authors, words) => authors.map((author) => h('p', {}, words(author
 const makers = {
     concurrentValues: (entry) => values([`“${shown(entry.field)}” of `, link(entry.collection, entry.id), ` has ${entry.values.length} values: which one?`], entry),
     types: (entry) => values([`“${shown(entry.field)}” of `, link(entry.collection, entry.id), ' was given several types'], entry),
-    editedWhileDeleted: (entry) => card('conflict', ['Edits were dropped: ', link(entry.collection, entry.id), ' was deleted meanwhile'],
+    editedWhileDeleted: (entry) => card('conflict', ['Edits were dropped: ', link(entry.collection, entry.id), entry.deletions.length ? ' was deleted meanwhile' : ''],
         ...list(entry.authors, (author) => count(author.count, 'edit')), ...list(entry.deletions, () => 'Deleted'),
         h('p', { class: 'hint' }, 'The history of the object still has them.'),
         h('p', { class: 'buttons' }, ...button('I have seen it', resolve(entry, { decision: 'dismiss' })))),
