@@ -11,7 +11,7 @@ extension LanyardClient {
             body: RoleRequest(role: role, recoveryKey: recoveryKey))
     }
 
-    /// Revokes a device, as an admin or with the recovery key: what it writes from then on counts nowhere. It is named as in
+    /// Revokes a device, as an admin or with the recovery key: what has not come here of it counts nowhere. It is named as in
     /// `setRole`. The answer says which members have heard; later `devices` does.
     ///
     /// - Parameter wipe: true: it is told to delete what it holds of the space.

@@ -36,7 +36,7 @@ extension Agent {
         return try DeviceWord.find(found.id, in: try await devices(space: space))
     }
 
-    /// Revokes a device: what it writes from now on counts nowhere, and no member has a session with it. Named as in
+    /// Revokes a device: what has not come here of it counts nowhere, and no member has a session with it. Named as in
     /// `setRole`, with the same errors; `forbidden` for this one. One that was revoked is answered with its receipts.
     package func revoke(
         space: String, device word: String, _ request: RevocationRequest

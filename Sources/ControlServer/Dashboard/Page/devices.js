@@ -76,7 +76,7 @@ function actions(device) {
     const letGo = device.state === 'retired' ? [] : button('Let it go…', () => retire(device.id), { 'aria-label': `Let ${name} go` });
     const revoke = !isAdmin() ? [] : button('Revoke…', async () => {
         const id = device.id.slice(0, 7);
-        if (!await ask(`Revoke ${name} (${id})?`, 'For a device that is lost or was stolen. What it writes from now on counts nowhere, and no device has to do '
+        if (!await ask(`Revoke ${name} (${id})?`, 'For a device that is lost or was stolen. What has not come here of it counts nowhere, and no device has to do '
             + 'with it any more. What it already holds cannot be taken back from it.', 'Revoke')) return;
         await send('POST', `${path('devices', device.id)}/revocation`, {});
         say(`${name} is revoked.`);
