@@ -180,7 +180,7 @@ private struct Placing {
         if !isThere(value) || isThere(after) { written.isLost = true }
     }
 
-    /// What was removed of what counts may be forgotten here.
+    /// A place that is missing although it counts is forgotten: that removal had its effect.
     private mutating func remove(_ ranges: [DotRange]) {
         for range in ranges {
             let first = range.first.dot(by: origin.dot.replica)
