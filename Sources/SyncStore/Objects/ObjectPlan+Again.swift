@@ -88,7 +88,7 @@ extension ObjectPlan {
                 case .attach: edit.edit
                 case .detach(let id): .detach(mapping(id))
                 }
-            if case .detach(let id) = moved, mapping.isVoid(id.dot(by: mapping.author)) {
+            if case .detach(let id) = moved, mapping.isMissing(id.dot(by: mapping.author), from: known) {
                 try list(edit.object, dot, old, reading)
             }
             return .editAttachments(.init(object: edit.object, life: life, edit: moved))
@@ -149,11 +149,29 @@ extension ObjectPlan {
             known.join(mapping.place(in: now.replica, of: birth.replica, in: known))
         }
         let written = mapping.written(edit.edits, on: fields, at: origin, knowing: known)
-        if written.isLost { try list(edit.object, dot, old, reading) }
+        let isDone = try !leaves(of: edit, knowing: written.known, mapping, reading)
+        if written.isLost || !isDone { try list(edit.object, dot, old, reading) }
         let moved = SyncModel.Operation.ObjectEdit(object: edit.object, life: life, edits: written.edits)
         // Where this device writes the life again nothing has been written apart from it: the others have not seen it.
         return now != birth && now.replica.device == origin.dot.replica.device
             ? .editObject(moved) : .editAgain(.init(moved, known: written.known))
+    }
+
+    /// True if the edit removes a field, a value or a key, and its author had seen what another device had written to that field and
+    /// what is not there now: it stays where that device writes it again.
+    private func leaves(
+        of edit: SyncModel.Operation.ObjectEdit, knowing known: VersionVector, _ mapping: DotMapping,
+        _ reading: some ObjectSource
+    ) throws(StoreError) -> Bool {
+        let fields = Set(edit.edits.compactMap(\.fieldOfRemoval))
+        let last = known.entries.map { Dot(replica: $0.replica, counter: $0.next - 1) }
+        guard !fields.isEmpty, last.contains(where: { mapping.isMissing($0, from: known) }) else { return false }
+        return try reading.touches(of: edit.object).contains { touch in
+            guard case .edit(_, let edits) = touch.action, mapping.isMissing(touch.origin.dot, from: known) else {
+                return false
+            }
+            return edits.contains { if case .update(let key, _) = $0 { fields.contains(key) } else { false } }
+        }
     }
 
     /// Returns an origin of which only the dot matters.

@@ -79,8 +79,13 @@ extension ObjectPlan {
         if isMadeWithout { return false }
         let (state, last) = PastOperation.state(behind: touches, from: beginning, members, faults)
         let position = nextPosition()
-        let listedAgain = Set(state.lives.deletions.flatMap { $0.edited.map(\.replica) })
-        let listed = entries[place].object.collectedEdits.filter { $0.isDeletion || !listedAgain.contains($0.replica) }
+        let again = state.lives.deletions.flatMap(\.edited)
+        let listed = entries[place].object.collectedEdits.compactMap { edited -> DeletionRecord.Edited? in
+            if edited.isDeletion { return edited }
+            var rest = edited
+            rest.count -= min(rest.count, again.reduce(0) { $0 + ($1.replica == edited.replica ? $1.count : 0) })
+            return rest.count > 0 ? rest : nil
+        }
         entries[place].replace(state, last, from: beginning, listing: listed, position: position)
         return true
     }

@@ -69,6 +69,9 @@ package struct ObjectPlan: Sendable {
             object.version = last.map { $0.origin.advanced(by: max($0.action.span, 1) - 1).dot } ?? beginning.version
             object.changedMilliseconds = last?.wallMilliseconds ?? beginning.changedMilliseconds
             object.collectedEdits = edits
+            // It counts edits of deletions, some of which may not be there any more.
+            object.dismissedCount = min(
+                object.dismissedCount, state.lives.deletions.reduce(0) { $1.edited.reduce($0) { $0 + $1.count } })
             object.position = position
             journal = nil
             isChanged = true

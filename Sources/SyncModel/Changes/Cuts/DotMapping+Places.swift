@@ -7,7 +7,7 @@ extension DotMapping {
         package fileprivate(set) var edits: [ObjectFields.Operation] = []
         /// The vector by which they are judged.
         package fileprivate(set) var known: VersionVector
-        /// True if one edits, moves or removes what is not here. It does nothing, also to what its author writes again later.
+        /// True if one edits, moves or removes an element that is not here. It does nothing while that is so.
         package fileprivate(set) var isLost = false
     }
 
@@ -62,16 +62,13 @@ private struct Placing {
 
     mutating func place(_ edit: ObjectFields.Operation, in fields: ObjectFields) -> ObjectFields.Operation {
         var placed = edit
-        switch edit {
-        case .create: break
-        case .update(let key, let value):
+        if case .update(let key, let value) = edit, value.namesPlaces {
             if let value = place(value, in: fields.state(of: key)) {
                 placed = .update(key, value)
             } else {
                 written.isLost = true
                 void.insert(next)
             }
-        case .remove(let key, _): remove(edit, from: fields) { $0[key] != nil }
         }
         written.edits.append(placed)
         next += ObjectFields.span(of: edit)
@@ -82,24 +79,15 @@ private struct Placing {
         _ operation: ReplicatedValue.Operation, in value: ReplicatedValue
     ) -> ReplicatedValue.Operation? {
         switch operation {
-        case .register, .constant, .counter, .addOnlySet, .set(.create), .set(.add), .dictionary(.create):
-            return operation
-        case .set(.remove(let element)):
-            remove(operation, from: value) { $0.set.contains(element) }
-            return operation
+        case .register, .constant, .counter, .set, .addOnlySet: return operation
         case .dictionary(.update(let key, let nested)):
             return place(nested, in: value.dictionary.state(of: key)).map { .dictionary(.update(key, $0)) }
-        case .dictionary(.remove(let key, _)):
-            remove(operation, from: value) { $0.dictionary[key] != nil }
-            return operation
+        case .dictionary(.create), .dictionary(.remove): return operation
         case .list(let list): return place(list, in: value.list).map { .list($0) }
         case .orderedSet(let set):
             let state = value.orderedSet
             switch set {
-            case .create: return operation
-            case .remove(let values):
-                remove(operation, from: value) { values.allSatisfy($0.orderedSet.contains) }
-                return operation
+            case .create, .remove: return operation
             case .insert(let placement, let values):
                 return .orderedSet(.insert(place(placement) { state.hasPosition(at: $0) }, values))
             case .move(let value, let placement):
@@ -166,33 +154,31 @@ private struct Placing {
         return true
     }
 
-    /// A value may be of what the author had seen of another device: it counts nowhere, or stands again under a replica that the author
-    /// had not seen.
-    private mutating func remove<Value: Replicated>(
-        _ operation: Value.Operation, from value: Value, _ isThere: (Value) -> Bool
-    ) {
-        let sawVoid = written.known.entries.contains {
-            $0.replica.device != origin.dot.replica.device && isVoid(Dot(replica: $0.replica, counter: $0.next - 1))
-        }
-        guard sawVoid else { return }
-        var after = value
-        after.apply(operation, at: origin.again(knowing: written.known))
-        if !isThere(value) || isThere(after) { written.isLost = true }
-    }
-
-    /// A place that is missing although it counts is forgotten: that removal had its effect.
+    /// An element that counts and is missing is forgotten: all have removed it.
     private mutating func remove(_ ranges: [DotRange]) {
         for range in ranges {
             let first = range.first.dot(by: origin.dot.replica)
             guard first.replica != origin.dot.replica else { continue }
             let (end, overflow) = first.counter.addingReportingOverflow(range.count)
-            if overflow || origin.context.next(of: first.replica) < end
-                || isVoid(Dot(replica: first.replica, counter: end - 1))
-            {
+            guard !overflow, origin.context.next(of: first.replica) >= end else {
                 written.isLost = true
-            } else if written.known.next(of: first.replica) < end {
-                if isPlace(first) { written.known.advance(first.replica, to: end) } else { written.isLost = true }
+                continue
             }
+            if isPlace(first) { written.known.advance(first.replica, to: end) }
+            if isVoid(Dot(replica: first.replica, counter: end - 1)) || written.known.next(of: first.replica) < end {
+                written.isLost = true
+            }
+        }
+    }
+}
+
+extension ReplicatedValue.Operation {
+    fileprivate var namesPlaces: Bool {
+        switch self {
+        case .register, .constant, .counter, .set, .addOnlySet: false
+        case .list, .orderedSet, .text: true
+        case .dictionary(.update(_, let nested)): nested.namesPlaces
+        case .dictionary(.create), .dictionary(.remove): false
         }
     }
 }

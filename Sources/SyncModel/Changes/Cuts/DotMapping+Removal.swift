@@ -33,9 +33,26 @@ extension ObjectFields.Operation {
         case .remove: true
         }
     }
+
+    /// The field of which the operation removes all, or a value or a key, without naming a place; nil for all others.
+    package var fieldOfRemoval: ExactString? {
+        switch self {
+        case .create: nil
+        case .update(let key, let value): value.removesValues || value.removesKeys ? key : nil
+        case .remove(let key, _): key
+        }
+    }
 }
 
 extension ReplicatedValue.Operation {
+    fileprivate var removesValues: Bool {
+        switch self {
+        case .set(.remove), .orderedSet(.remove): true
+        case .list(.edit(_, let value)), .dictionary(.update(_, let value)): value.removesValues
+        case .register, .constant, .counter, .set, .addOnlySet, .orderedSet, .text, .list, .dictionary: false
+        }
+    }
+
     fileprivate var removesKeys: Bool {
         switch self {
         case .register, .constant, .counter, .set, .addOnlySet, .orderedSet, .text: false

@@ -7,8 +7,7 @@ package struct DotMapping {
     /// The replicas that wrote again: of what they hold of a sum, the operation's author had known all. (A removal does nothing
     /// to a sum of which its origin does not know the last part.)
     let known: Set<ReplicaID>
-    /// True for an operation that counts nowhere.
-    package let isVoid: (Dot) -> Bool
+    let isVoid: (Dot) -> Bool
 
     /// Creates a mapping.
     ///
@@ -26,6 +25,13 @@ package struct DotMapping {
         self.places = places
         known = Set(others + [new])
         self.isVoid = isVoid
+    }
+
+    /// True for another device's operation that an author who had seen `known` had seen, and that is not there for it now: it counts
+    /// nowhere, and does not stand again where that author had seen it.
+    package func isMissing(_ dot: Dot, from known: VersionVector) -> Bool {
+        dot.replica.device != new.device && known.covers(dot) && isVoid(dot)
+            && !(place(of: dot).map { known.covers($0) } ?? false)
     }
 
     /// The replica that writes the operation again.
