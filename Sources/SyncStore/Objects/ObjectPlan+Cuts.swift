@@ -63,9 +63,7 @@ extension ObjectPlan {
     ///
     /// - Returns: false when what it began with has something that does not count now, or lacks what was done to something that
     ///   does; the object is as it was.
-    mutating func rebuild(
-        _ key: ObjectKey, _ reading: some ObjectSource
-    ) throws(StoreError) -> Bool {
+    mutating func rebuild(_ key: ObjectKey, _ reading: some ObjectSource) throws(StoreError) -> Bool {
         let place = try load(key, reading)
         let beginning = try reading.beginning(of: key) ?? ObjectBeginning()
         let known = beginning.state.lives.touched

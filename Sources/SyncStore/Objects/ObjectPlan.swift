@@ -70,8 +70,7 @@ package struct ObjectPlan: Sendable {
             object.changedMilliseconds = last?.wallMilliseconds ?? beginning.changedMilliseconds
             object.collectedEdits = edits
             // It counts edits of deletions, some of which may not be there any more.
-            object.dismissedCount = min(
-                object.dismissedCount, state.lives.deletions.reduce(0) { $1.edited.reduce($0) { $0 + $1.count } })
+            object.dismissedCount = min(object.dismissedCount, object.countDroppedByDeletions)
             object.position = position
             journal = nil
             isChanged = true

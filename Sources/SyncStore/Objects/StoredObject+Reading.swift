@@ -16,8 +16,11 @@ extension StoredObject {
 
     mutating func dismissDroppedEdits() {
         collectedEdits = []
-        dismissedCount = state.lives.deletions.flatMap(\.edited).reduce(0) { $0 + $1.count }
+        dismissedCount = countDroppedByDeletions
     }
+
+    /// The number of edits that the deletions which are kept have dropped.
+    var countDroppedByDeletions: UInt64 { state.lives.deletions.flatMap(\.edited).reduce(0) { $0 + $1.count } }
 
     /// After its deletions were collected: what a person has not yet looked at stays, and nothing else of what is gone.
     mutating func forgetDeletions(keeping dropped: [DeletionRecord.Edited]) {
