@@ -110,6 +110,10 @@ extension RigSuites {
                     return try three.warning("writing_again") != nil
                 }
                 #expect(try isShown() && rig.show([1], "note/shared", ["title": "old"]))
+                // Until then all writes are refused.
+                try eventually(within: .seconds(20), "it is admitted again, and may write") {
+                    try three.warning("retired") == nil
+                }
                 let refusal = try three.expectRefusal(
                     ["edit", "note/mine", "title=x"], code: "writing_again", exit: 4)?
                     .error
@@ -120,9 +124,6 @@ extension RigSuites {
                 #expect(try three.run(["sh", "-c", fetched]).output == "picture")
                 let deleted = try three.expectRefusal(["get", "note/gone"], code: "not_found", exit: 3)?.error
                 #expect(deleted?.message.contains("deleted") == true, "\(deleted as Any)")
-                try eventually(within: .seconds(20), "it is admitted again, and may write") {
-                    try three.warning("retired") == nil
-                }
                 try three.put("note/new", ["title": "written since"])
                 #expect(try rig.show([3], "note/new", ["title": "written since"]), "what is written now shows")
                 try rig("kill", "3")
