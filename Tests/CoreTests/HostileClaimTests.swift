@@ -156,7 +156,7 @@ import Testing
         try hostile.send(claim(segments), to: &talk)
         try hostile.send(.stateOffer(Frame.StateOffer(space: .home)), to: &talk)
         let state = try #require(
-            talk.effects.lazy.compactMap { if case .state(.begin(let id)) = $0 { id } else { nil } }.first)
+            talk.effects.lazy.compactMap { if case .state(.begin(let id, _)) = $0 { id } else { nil } }.first)
         talk.hear(.state(.begun(state, since: VersionVector(), stagedEvents: VersionVector(), hasObjects: false)))
         let relay = talk.accept(3, features: Self.features)
         talk.hear(.received(relay, claim(segments), bytes: 300))

@@ -15,7 +15,7 @@ struct StateTransferTests {
 
     private func begun(_ talk: Conversation) -> StateID? {
         states(talk).lazy.compactMap { effect in
-            if case .begin(let id) = effect { id } else { nil }
+            if case .begin(let id, _) = effect { id } else { nil }
         }.first
     }
 

@@ -32,9 +32,9 @@ final class StateDriver {
         let store = store
         let reception = reception
         switch effect {
-        case .begin(let id):
+        case .begin(let id, let claims):
             write(id) { _ throws(StoreError) in
-                let begun = try store.beginStaging()
+                let begun = try store.beginStaging(from: claims)
                 reception.current = begun
                 return .begun(
                     id, since: begun.request.since, stagedEvents: begun.request.stagedEvents,

@@ -19,6 +19,21 @@ extension SpaceMachine {
         }
     }
 
+    /// True if a state with this tip may be put together of two histories: a fork was seen, and it holds more of one of them than is here,
+    /// which may be the other one. What a revoked device wrote counts for nothing behind its end, and one that is incomplete takes all.
+    func isMixed(_ replica: ReplicaID, _ tip: ReplicaTip) -> Bool {
+        guard forks.isForked(replica), !isIncomplete, !cuts.isBarred(replica.device), let ours = held[replica] else {
+            return false
+        }
+        return tip.next >= ours.next && !tip.isSamePlace(as: ours)
+    }
+
+    /// True if the peer's state would be, or if that is not known yet: the peer is asked for the signature under another history.
+    func maySendMixed(_ session: SpacePeer) -> Bool {
+        forks[session.id].isInQuestion
+            || forks.forked.contains { replica in session.peerTips[replica].map { isMixed(replica, $0) } ?? false }
+    }
+
     /// True if a state with this tip would hide what was written here.
     ///
     /// An older disk that was put back begins a new replica, so its own histories go on in those of the others.

@@ -13,7 +13,8 @@ extension SpaceMachine {
         case .joined(let id, let joined): handleJoined(id, joined, &step)
         case .refused(let id, let error):
             // The peer gets changes, by which it finds that it holds another history.
-            if !stateSender.handleFailed(id, &step) { handleStateRefused(id, error, &step) }
+            if stateSender.handleFailed(id, &step) { return }
+            if stateReceiver.isBeginning(id) { handleParting(&step) } else { handleStateRefused(id, error, &step) }
         case .failed(let id, let code):
             if !stateSender.handleFailed(id, &step) { stateReceiver.handleFailed(id, code, &step) }
         case .weighed(let id, let weight): stateSender.handleWeighed(id, weight, &step)
@@ -33,7 +34,7 @@ extension SpaceMachine {
         // In this order: asking ends a wait that is over, and its deadline with it.
         guard stateReceiver.mayBegin(at: step.now), receiver.storeRetryAt == nil else { return }
         if let index = stateSource(step) {
-            stateReceiver.begin(from: peers[index].id, &step)
+            stateReceiver.begin(from: peers[index].id, claims(by: peers[index]), &step)
         } else if stateReceiver.hasStaging, isCaughtUp, !isIncomplete {
             // The rest came as changes.
             stateReceiver.discardStaging(&step)
@@ -51,6 +52,12 @@ extension SpaceMachine {
     /// True unless what is void here counts for the peer: its state would hold what must not be here, and it cannot read ours.
     private func agreesOnRoles(_ peer: SpacePeer) -> Bool { peer.knowsRoles || cuts.trust.isEmpty }
 
+    /// True while a peer that came lately may hold another history of ours. What was handed as changes is taken back from there with ours; of
+    /// a state nothing can be. Not for longer: a peer that shows nothing would keep all others waiting.
+    private func isOursInDoubt(_ step: CoreStep) -> Bool {
+        upPeers.contains { step.now < peers[$0].openedAt + settings.timing.redoAfter && doubtsOurs(peers[$0]) }
+    }
+
     /// Considers an offer of state, after a peer announced what it holds.
     mutating func considerOffer(_ index: Int, _ step: inout CoreStep) {
         let session = peers[index]
@@ -64,7 +71,9 @@ extension SpaceMachine {
 
     mutating func handleStateRequest(_ index: Int, _ request: Frame.StateRequest, _ step: inout CoreStep) {
         let session = peers[index]
-        let mayHand = mayHandState && agreesOnRoles(session) && !disputesOurs(session) && !doubtsOurs(session)
+        let mayHand =
+            mayHandState && agreesOnRoles(session) && !disputesOurs(session) && !doubtsOurs(session)
+            && !isOursInDoubt(step)
         if let offence = stateSender.handleRequest(
             request, from: session.id, claims: claims(of: session, since: request.since), mayHand: mayHand, &step)
         {
@@ -83,6 +92,20 @@ extension SpaceMachine {
         }
         return Dictionary(
             uniqueKeysWithValues: partial.map { ($0.replica, ChainEnd(end: $0.tip.next, head: $0.tip.head)) })
+    }
+
+    /// Where the peer's histories end that are as long here, or longer, and are others perhaps: what both touched would be put together of
+    /// two. One that is incomplete takes all of the peer's objects for what it has.
+    private func claims(by session: SpacePeer) -> [ReplicaID: ChainEnd] {
+        if isIncomplete { return [:] }
+        let shorter = session.peerTips.entries.filter { entry in
+            guard !cuts.isBarred(entry.replica.device), entry.tip.next > 0, let ours = held[entry.replica] else {
+                return false
+            }
+            return entry.tip.next <= ours.next && !isOnOurs(entry.tip, ours, entry.replica, session)
+        }
+        return Dictionary(
+            uniqueKeysWithValues: shorter.map { ($0.replica, ChainEnd(end: $0.tip.next, head: $0.tip.head)) })
     }
 
     mutating func handleStateAnswer(_ index: Int, _ answer: Frame.StateAnswer, _ step: inout CoreStep) {
@@ -120,7 +143,7 @@ extension SpaceMachine {
             return session.peerTipsAreComplete && !step.isSuspected(session.id)
                 && stateReceiver.mayAsk(session.id, at: step.now)
                 && log.isWriter(session.device) && agreesOnRoles(session) && holdsWhatIsAwaited(session)
-                && (isIncomplete || session.claims.lacking > 0) && !mayHideOurs(session)
+                && (isIncomplete || session.claims.lacking > 0) && !mayHideOurs(session) && !maySendMixed(session)
         }
         // Those that dragged on are asked where no other one is there.
         let prompt = able.filter { !isStateLate(peers[$0].device, step) }
@@ -201,6 +224,13 @@ extension SpaceMachine {
             return handleStateRefused(id, .badSignature, &step)
         }
         if let tip = tips.first(where: { hidesOurs($0) }) { return refuseHiding(tip, &step) }
+        if tips.contains(where: { isMixed($0.replica, $0.tip) }) {
+            // A fork was seen while it came.
+            if let source = stateReceiver.source {
+                stateReceiver.pause(source, until: step.now + settings.timing.statePause)
+            }
+            return stateReceiver.restart(&step)
+        }
         let returned = tips.filter { $0.tip.next > held.next(of: $0.replica) }.map(\.replica)
         // What is written from now on would be taken for a part of them.
         for replica in returned where replica.device == settings.own { step.emit(.closeIncarnation(replica)) }
@@ -231,6 +261,15 @@ extension SpaceMachine {
             stateReceiver.forgetOffer(of: peers[index].id)
             scheduleHave(index, step)
         }
+    }
+
+    /// A history that the peer claims parts from ours. Its claim alone says so: the two differ, and a fork counts once its author's signature
+    /// is seen.
+    private mutating func handleParting(_ step: inout CoreStep) {
+        guard let connection = stateReceiver.source, let index = peerIndex(connection) else { return }
+        let device = peers[index].device
+        stateReceiver.drop(pausing: settings.timing.stateForkPause, &step)
+        step.emit(.report(.diverged(device)))
     }
 
     private mutating func handleStateRefused(_ id: StateID, _ error: StateDeltaError, _ step: inout CoreStep) {

@@ -10,8 +10,8 @@ package struct StateID: Hashable, Sendable {
 package enum StateEffect: Sendable, Equatable {
     // Taking one
 
-    /// Begin a staging, or go on with the one that is there; `begun` or `failed`.
-    case begin(StateID)
+    /// Begin a staging, or go on with the one that is there, unless a history of the sender parts from ours; `begun`, `refused` or `failed`.
+    case begin(StateID, claims: [ReplicaID: ChainEnd])
     /// Stage these items durably; `staged`, `refused` or `failed`.
     case stage(StateID, [[UInt8]])
     /// Look up which of these are staged with the same content; `lookedUp` or `failed`.

@@ -72,6 +72,9 @@ struct StateReceiver: Sendable {
 
     func isTaking(_ id: StateID) -> Bool { intake?.id == id }
 
+    /// True if the store says what to ask for.
+    func isBeginning(_ id: StateID) -> Bool { intake?.id == id && intake?.phase == .beginning }
+
     /// True until all of the state is staged.
     var isArriving: Bool { intake?.phase == .beginning || intake?.phase == .streaming }
 
@@ -143,11 +146,12 @@ struct StateReceiver: Sendable {
         return true
     }
 
-    mutating func begin(from connection: ConnectionID, _ step: inout CoreStep) {
+    /// - Parameter claims: where the peer's histories end that are as long here, or longer.
+    mutating func begin(from connection: ConnectionID, _ claims: [ReplicaID: ChainEnd], _ step: inout CoreStep) {
         let id = StateID(rawValue: step.nextID())
         intake = StateIntake(id: id, connection: connection, at: step.now)
         hasStaging = true
-        step.emit(.state(.begin(id)))
+        step.emit(.state(.begin(id, claims: claims)))
     }
 
     mutating func discardStaging(_ step: inout CoreStep) {

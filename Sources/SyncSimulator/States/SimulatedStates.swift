@@ -19,9 +19,9 @@ package struct SimulatedStates {
         var id = StateID(rawValue: 0)
         do throws(StoreError) {
             switch effect {
-            case .begin(let begun):
+            case .begin(let begun, let claims):
                 id = begun
-                let stream = try store.beginStaging()
+                let stream = try store.beginStaging(from: claims)
                 self.stream = stream
                 let request = stream.request
                 return .begun(

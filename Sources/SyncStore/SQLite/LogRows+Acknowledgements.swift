@@ -52,6 +52,15 @@ extension LogRows {
         return stored.head(at: end, from: before)
     }
 
+    /// True if one of these histories, none of which is longer than the one here, parts from it: as far as changes are here, which tell.
+    func parts(from claims: [ReplicaID: ChainEnd], on state: LogState) throws(StoreError) -> Bool {
+        for (replica, claimed) in claims
+        where claimed.end <= state.held.next(of: replica) && state.firstHeld.next(of: replica) <= claimed.end {
+            if try chainHead(of: replica, at: claimed.end) != claimed.head { return true }
+        }
+        return false
+    }
+
     func write(floor: VersionVector) throws(StoreError) {
         try access.run(
             "UPDATE space SET floor = ? WHERE id = ?", .blob(VectorColumn.encoded(floor)), .integer(spaceRow))

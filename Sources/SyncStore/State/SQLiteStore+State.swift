@@ -21,20 +21,24 @@ extension SQLiteStore {
     /// Begins to receive a stream, or begins one anew after another has ended early: what was staged of it is kept, as far as
     /// the new stream announces it in the same form.
     ///
+    /// - Parameter claims: where the sender's histories end that are as long here, or longer.
     /// - Returns: what to ask for. What was held when the first stream began stays the same until all is joined.
-    package func beginStaging() throws(StoreError) -> StagingStream {
+    /// - Throws: `refused(.fork)` if one of those parts from ours.
+    package func beginStaging(from claims: [ReplicaID: ChainEnd] = [:]) throws(StoreError) -> StagingStream {
         let request = try writing.withLock { writing throws(StoreError) in
             if writing.isClosed { throw .closed }
             try signWhatWasLeft(&writing)
             try seal(&writing)
             writing.tail = nil
-            let (held, isIncomplete) = (writing.log.held, writing.log.isIncomplete)
+            let (state, isIncomplete) = (writing.log, writing.log.isIncomplete)
             return try write(&writing) { access throws(StoreError) in
-                let staging = StagingRows(try spaceRows(access))
-                let header = try staging.begin(held: held, isIncomplete: isIncomplete, faults)
+                let rows = try spaceRows(access)
+                if try rows.parts(from: claims, on: state) { throw .refused(.fork) }
+                let staging = StagingRows(rows)
+                let header = try staging.begin(held: state.held, isIncomplete: isIncomplete, faults)
                 var events = try staging.stagedEvents()
                 // Those are here, whatever objects are.
-                if isIncomplete { events.join(held) }
+                if isIncomplete { events.join(state.held) }
                 return StateSource.Request(
                     since: header.since, stagedEvents: events, asks: isIncomplete ? true : try staging.hasObjects())
             }

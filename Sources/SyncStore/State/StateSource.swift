@@ -110,11 +110,7 @@ package final class StateSource {
                 if try rows.hasOpenTail(of: known.replica) { throw .notApplicable(known.replica, at: known.tip.next) }
             }
             // Only where the receiver gets changes in place of the state, by which it finds the fork.
-            for (replica, claimed) in request.claims
-            where claimed.end < state.held.next(of: replica) && state.firstHeld.next(of: replica) <= claimed.end {
-                let head = try rows.chainHead(of: replica, at: claimed.end)
-                if head != claimed.head { throw .refused(.fork) }
-            }
+            if try rows.parts(from: request.claims, on: state) { throw .refused(.fork) }
             return (state, try TouchedVectors(rows))
         }
         vector = state.held

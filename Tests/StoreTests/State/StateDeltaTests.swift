@@ -241,20 +241,57 @@ struct StateDeltaTests {
         #expect(try receiver.vector.isEmpty)
     }
 
-    @Test func `a history that contradicts the one that is held is refused`() throws {
+    /// Returns a store that holds one of two histories of a device, and the device's own with the other.
+    ///
+    /// - Parameter more: the changes by which the first is longer.
+    private func parted(more: Int = 0) throws -> (receiver: SQLiteStore, other: SQLiteStore) {
         let bed = StoreBed(.sqliteInTmpfs)
         let sender = try bed.open()
         _ = try sender.append([[.event("s", "1")]], wallMilliseconds: 1)
         let twin = bed.copy(sharingLeases: true)
         sender.close()
         let one = try bed.open()
-        _ = try one.append([[.event("s", "2")]], wallMilliseconds: 2)
+        for _ in 0...more { _ = try one.append([[.event("s", "2")]], wallMilliseconds: 2) }
         one.close()
         let other = try twin.open(faults: .reuseCounterAfterCrash)
         _ = try other.append([[.event("s", "3")]], wallMilliseconds: 2)
-        let held = try bed.open()
         let receiver = try machines.open(2)
-        try receiver.pull(from: held)
+        try receiver.pull(from: try bed.open())
+        return (receiver, other)
+    }
+
+    private func claims(of store: SQLiteStore) throws -> [ReplicaID: ChainEnd] {
+        Dictionary(
+            uniqueKeysWithValues: try store.state().tips.map {
+                ($0.replica, ChainEnd(end: $0.tip.next, head: $0.tip.head))
+            })
+    }
+
+    @Test(arguments: [0, 2]) func `nothing is asked of a sender whose history parts from the one that is held`(
+        more: Int
+    ) throws {
+        let (receiver, other) = try parted(more: more)
+        let before = try receiver.state()
+        let claims = try claims(of: other)
+        #expect(throws: StoreError.refused(.fork)) { try receiver.beginStaging(from: claims) }
+        #expect(try receiver.state() == before && !receiver.hasStaging())
+    }
+
+    @Test func `a sender that has less of a history is asked`() throws {
+        let (sender, receiver) = (try machines.open(1), try machines.open(2))
+        try receiver.write(.putting("a/1", #"{"x":1}"#))
+        try sender.pull(from: receiver)
+        for number in 2...4 { try receiver.write(.putting("a/1", #"{"x":\#(number)}"#)) }
+        try sender.write(.putting("b/1", #"{"x":1}"#))
+        var staging = try receiver.beginStaging(from: try claims(of: sender))
+        try receiver.stage(try sender.stream(staging.request), of: &staging)
+        _ = try receiver.joinStaged(wallMilliseconds: 1)
+        try sender.pull(from: receiver)
+        #expect(try receiver.state().digest == sender.state().digest)
+    }
+
+    @Test func `a history that contradicts the one that is held is refused`() throws {
+        let (receiver, other) = try parted()
         let before = try receiver.state()
         var staging = try receiver.beginStaging()
         for item in try other.stream(StateSource.Request(since: VersionVector())) {

@@ -145,7 +145,7 @@ private struct Host {
 
     private func answer(_ effect: StateEffect) -> StateInput? {
         switch effect {
-        case .begin(let id):
+        case .begin(let id, _):
             .begun(id, since: VersionVector(), stagedEvents: VersionVector(), hasObjects: false)
         case .stage(let id, _): .staged(id, isComplete: false)
         case .lookUp(let id, let announcements): .lookedUp(id, announcements.map { _ in false })
