@@ -92,6 +92,8 @@ package struct CoreConfiguration: Sendable, Equatable {
         package var proofWait = Tick.Span.seconds(10)
         /// The time reverted work waits for peers before it is done again.
         package var redoAfter = Tick.Span.seconds(10)
+        /// The time a peer has on a session to revert a history that gave way, before two histories are reported.
+        package var revertWait = Tick.Span.seconds(60)
         /// The additional wait while the history that stays is not whole here.
         package var redoAwaiting = Tick.Span.seconds(600)
         /// The time that wants of a peer that was offered state wait for its request.

@@ -130,6 +130,8 @@ package enum Report: Sendable, Equatable {
     case sessionDown(DeviceID, code: String)
     case refused(DeviceID?, CloseReason, detail: String)
     case peerClock(DeviceID, wallMilliseconds: Int64)
+    /// The peer shows another state of the same changes, or claims another history of what is held here and no changes by which to compare
+    /// the two. At least once on a session; over with it.
     case diverged(DeviceID)
     case forked(ReplicaID, DeviceID)
     /// The author and we hold the same history again.

@@ -243,8 +243,12 @@ extension Agent {
         for peer in journal.divergedPeers.sorted() {
             warnings.append(
                 .init(
-                    code: "diverged", message: "\(peer.shortID) holds the same changes and shows another state.",
-                    hint: "Keep both data directories and report it; this is a fault of Lanyard."))
+                    code: "diverged",
+                    message: "\(now.name(of: peer)) shows another state, or another history, of what both hold.",
+                    hint:
+                        "If a device was put back to an earlier moment while it ran, one of the two holds what it had written before, "
+                        + "which the other devices do not have: pair that one again. " + Self.pairAgain
+                        + " Otherwise keep both data directories and report it; this is a fault of Lanyard."))
         }
         if !journal.tookBack.isEmpty {
             warnings.append(
@@ -255,37 +259,39 @@ extension Agent {
                         "What other devices had of it before is here again, and what it wrote since was written once more. "
                         + "Nothing is lost. After putting back a device, start it anew."))
         }
-        for replica in journal.forks.sorted() {
+        for (replica, holder) in journal.forks.sorted(by: { $0.key < $1.key }) {
             warnings.append(
                 .init(
-                    code: "forked", message: "Two histories of \(replica) were seen; neither is extended here.",
-                    hint: forkHint(replica.device, now)))
+                    code: "forked",
+                    message:
+                        "Two histories of \(replica) were seen, here and on \(now.name(of: holder)); neither is extended here.",
+                    hint: forkHint(replica.device, seenFrom: holder, now)))
         }
         return warnings
     }
 
-    private func forkHint(_ author: DeviceID, _ now: AgentSnapshot) -> String {
+    private static let pairAgain =
+        "To pair a device again: save what it holds (lanyard export), revoke it on another one, stop its agent, remove its data folder, and "
+        + "join. Once it is in step (lanyard wait --connected --peers 1), bring back what only it held (lanyard import)."
+
+    private func forkHint(_ author: DeviceID, seenFrom holder: DeviceID, _ now: AgentSnapshot) -> String {
         if author == device {
             return
-                "This device was put back to an earlier moment while it ran, and what it wrote since stays here. This ends by itself once it "
-                + "is connected with one that keeps all changes (keep-history forever). If none does, save what it holds (lanyard export) and "
-                + "pair it again: revoke it on another one, stop the agent here, remove its data folder, and join. Once it is in step (lanyard "
-                + "wait --connected --peers 1), bring back what only it held (lanyard import)."
+                "This device was put back to an earlier moment while it ran. This ends by itself once it is connected with one that keeps all "
+                + "changes (keep-history forever). If none does, pair \(now.name(of: holder)) again if all others show what this device "
+                + "shows, and otherwise this one. " + Self.pairAgain
         }
         let name = now.name(of: author)
         guard now.cuts.isBarred(author) else {
             return
                 "Its device was put back to an earlier moment while it ran. This ends by itself once this one is connected with "
-                + "\(name). If that is gone for good, save what this device holds (lanyard export) and pair it again with the one that "
-                + "holds more: revoke this one there, stop the agent here, remove its data folder, and join. Once it is in step (lanyard wait "
-                + "--connected --peers 1), bring back what only it held (lanyard import)."
+                + "\(name), if both keep the changes since the two histories part. If it does not, pair this device again; if \(name) is gone for "
+                + "good, pair it again with the one that holds more. " + Self.pairAgain
         }
         return
             "Only \(name) could resolve this, and it may not connect any more. Devices differ in what it wrote last, and what builds "
             + "on the part that one of them lacks waits there. To end it, choose the device that shows the wrong one, look there for what "
-            + "counts no more (lanyard devices review \(author.shortID)), and save what it holds (lanyard export). Revoke it, stop the agent there, "
-            + "remove its data folder, and pair it again. Once it is in step (lanyard wait --connected --peers 1), bring back what "
-            + "only it held (lanyard import)."
+            + "counts no more (lanyard devices review \(author.shortID)), and pair it again. " + Self.pairAgain
     }
 
     private func blockedWarning(_ device: DeviceID, _ now: AgentSnapshot) -> StatusResponse.Warning {

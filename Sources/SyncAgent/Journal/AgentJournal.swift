@@ -21,7 +21,8 @@ package final class AgentJournal: Sendable {
         /// The time at which changes of this device came back.
         var ownReturned: Int64?
         var isRestored = false
-        var forks: Set<ReplicaID> = []
+        /// The device that showed the other history of each.
+        var forks: [ReplicaID: DeviceID] = [:]
         var tookBack: Set<ReplicaID> = []
         /// Devices that began more histories than are taken in.
         var flooding: Set<DeviceID> = []
@@ -93,7 +94,7 @@ package final class AgentJournal: Sendable {
     /// A backup was restored just before this run: that changes come back is what was wanted.
     func expectOwnChanges() { state.withLock { $0.isRestored = true } }
     package var divergedPeers: Set<DeviceID> { state.withLock(\.diverged) }
-    package var forks: Set<ReplicaID> { state.withLock(\.forks) }
+    package var forks: [ReplicaID: DeviceID] { state.withLock(\.forks) }
     /// Our own replicas that another history replaced in this run.
     package var tookBack: Set<ReplicaID> { state.withLock { [own] in $0.tookBack.filter { $0.device == own } } }
     /// The first ignored revocation of each author in this run, sorted by author.
@@ -143,19 +144,20 @@ package final class AgentJournal: Sendable {
             record(code: "diverged")
             if state.withLock({ $0.diverged.insert(device).inserted }) {
                 logger.error(
-                    "A peer holds the same changes and another state.", metadata: ["peer.id": "\(device.shortID)"])
+                    "A peer shows another state, or another history, of what both hold.",
+                    metadata: ["peer.id": "\(device.shortID)"])
             }
         case .forked(let replica, let device):
             record(code: "forked")
-            state.withLock { _ = $0.forks.insert(replica) }
+            state.withLock { $0.forks[replica] = device }
             logger.error(
                 "Two histories under one replica were seen.",
                 metadata: ["replica": "\(replica)", "peer.id": "\(device.shortID)"])
-        case .forkEnded(let replica): state.withLock { _ = $0.forks.remove(replica) }
+        case .forkEnded(let replica): state.withLock { $0.forks[replica] = nil }
         case .tookBack(let replica, let device):
             record(code: "history_taken_back")
             state.withLock { state in
-                state.forks.remove(replica)
+                state.forks[replica] = nil
                 state.tookBack.insert(replica)
             }
             logger.warning(

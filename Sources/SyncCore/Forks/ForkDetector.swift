@@ -176,6 +176,8 @@ struct ForkDetector: Sendable {
 
     mutating func setDue(_ id: ConnectionID, _ isDue: Bool) { exchanges[id].isDue = isDue }
 
+    mutating func recordReported(on id: ConnectionID) { exchanges[id].isReported = true }
+
     mutating func setComparison(_ comparison: ForkExchange.Comparison?, on id: ConnectionID) {
         exchanges[id].comparison = comparison
     }

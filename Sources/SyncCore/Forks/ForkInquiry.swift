@@ -123,6 +123,9 @@ struct ForkExchange: Sendable {
     /// The claims that the peer did not prove: not asked for again while it claims the same.
     var unproven: [ReplicaID: ReplicaTip] = [:]
 
+    /// True if it was said of the peer that it keeps what gave way.
+    var isReported = false
+
     /// True if the peer is asked to prove a claim, or is to be.
     var isInQuestion: Bool { question != nil || !contested.isEmpty }
 

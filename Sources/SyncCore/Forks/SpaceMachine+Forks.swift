@@ -260,6 +260,7 @@ extension SpaceMachine {
     mutating func planForks(_ step: inout CoreStep) {
         goOnWithInquiry(&step)
         planRedoing(&step)
+        reportKept(&step)
         if let at = forks.lookAt, step.now < at { return }
         forks.pauseLooking(until: nil)
         for index in upPeers where forks[peers[index].id].isDue && peers[index].peerTipsAreComplete {
@@ -412,7 +413,9 @@ extension SpaceMachine {
             let isBeginning = inquiry.start.end > 0 && inquiry.tip.next == inquiry.start.end
             forks.setInquiry(isBeginning ? inquiry : nil)
             // The two may have parted before it. Otherwise the bytes are unsigned, and nothing follows from them but this.
-            return isBeginning ? giveUp(&step) : handleAltered(inquiry, index, &step)
+            guard isBeginning else { return handleAltered(inquiry, index, &step) }
+            if replica.device == peers[index].device { step.emit(.report(.diverged(replica.device))) }
+            return giveUp(&step)
         }
         inquiry.advance(by: verified)
         if inquiry.tip.next >= inquiry.goal.next {

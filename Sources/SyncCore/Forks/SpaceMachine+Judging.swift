@@ -58,4 +58,19 @@ extension SpaceMachine {
         }
         refuse(index, .badSegment, detail: "history", &step)
     }
+
+    /// Reports peers that do not revert what gave way to a settled history of ours: they have it as state alone, or have dropped what comes
+    /// before it. That stops nothing, since one of them may do so yet.
+    mutating func reportKept(_ step: inout CoreStep) {
+        if forks.gaveWay.isEmpty { return }
+        for index in upPeers where peers[index].peerTipsAreComplete && !forks[peers[index].id].isReported {
+            guard step.now >= peers[index].openedAt + settings.timing.revertWait else { continue }
+            let isKept = forks.settled.contains { replica in
+                peers[index].peerTips[replica].map { isGivingWay($0, replica) } ?? false
+            }
+            guard isKept else { continue }
+            forks.recordReported(on: peers[index].id)
+            step.emit(.report(.diverged(peers[index].device)))
+        }
+    }
 }

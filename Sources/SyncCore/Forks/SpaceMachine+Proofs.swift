@@ -145,8 +145,14 @@ extension SpaceMachine {
             let isShown = inquiry.tip.next > inquiry.start.end
             let isState =
                 inquiry.start.end == held.next(of: replica) && firstHeld.next(of: replica) == inquiry.start.end
+            // Of a settled one of ours the peer has more, and nothing to compare it by.
+            let isKept =
+                forks.settled.contains(replica)
+                && !hasChanges(index, of: replica, from: held.next(of: replica))
             if isState, !isShown, replica.device == peers[index].device {
                 recordFork(replica, seenFrom: replica.device, &step)
+            } else if isKept {
+                step.emit(.report(.diverged(peers[index].device)))
             }
         case nil: break
         }

@@ -78,7 +78,8 @@ package enum MetricTable {
             "Time at which the peer was last heard, since 1970. Absent before the first time since the agent started.",
             labels: device),
         Metric(
-            "peer_diverged", .gauge, "1 if the peer holds the same changes and shows another state.", labels: device),
+            "peer_diverged", .gauge, "1 if the peer shows another state, or another history, of what both hold.",
+            labels: device),
     ]
 
     private static let space = ["space"]
