@@ -13,8 +13,8 @@ package enum WorldKind: Sendable, Hashable {
         switch self {
         case .plain, .mixed: 0
         case .thieves: 1
-        // A device that builds on a history which then has to give way is not as rare here as elsewhere.
-        case .reverted: 2
+        // A device that builds on a history which then has to give way is not as rare here as elsewhere, nor one that holds it as state.
+        case .reverted: 3
         }
     }
 }

@@ -105,8 +105,7 @@ package struct WorldOptions: Sendable, Equatable {
         if let states {
             blobs = nil
             states.adjust(&bounds)
-            // A window goes once there and back: with 600 bytes a second no state would come in time.
-            bounds.stateWindowBytes = max(bounds.stateWindowBytes, Int(delayMilliseconds.upperBound) * 4)
+            widenStateWindow()
             // One node has much to catch up with.
             lateJoiners = max(lateJoiners, 1)
         }
@@ -129,5 +128,10 @@ package struct WorldOptions: Sendable, Equatable {
         case .thieves: letThievesIn(seed: seed)
         case .reverted: revertMachines(seed: seed)
         }
+    }
+
+    /// A window goes once there and back: with 600 bytes a second no state would come in time.
+    mutating func widenStateWindow() {
+        bounds.stateWindowBytes = max(bounds.stateWindowBytes, Int(delayMilliseconds.upperBound) * 4)
     }
 }

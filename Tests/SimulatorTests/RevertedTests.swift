@@ -14,6 +14,14 @@ import Testing
         #expect(run.standstill?.contains("forked") ?? false, "\(run.standstill ?? "it comes to rest")")
     }
 
+    /// In the first, a machine took a state over a history of its own that is another one there; in the second, a node that says `forked`
+    /// took one in which the other history is longer; in the third, a machine handed one over that it took back a moment later.
+    @Test(arguments: [50, 92, 183]) func `no state is put together of two histories`(seed: UInt64) {
+        let run = Simulation(seed: seed, kind: .reverted)
+        #expect(run.failure == nil && run.standstill == nil, "repeat it: lanyard-sim --seed \(seed) --reverted --trace")
+        #expect(WorldOptions(seed: seed, kind: .reverted).states != nil)
+    }
+
     @Test func `machines are put back before and after others heard them, and take their history back`() {
         let worlds = (1...200).compactMap { WorldOptions(seed: $0, kind: .reverted).reverts }
         #expect(worlds.count == 200 && (1...200).allSatisfy { WorldOptions(seed: $0).reverts == nil })

@@ -65,7 +65,7 @@ struct SameDigestChecker: Checker {
         guard digest == recomputed else {
             return "node \(node) keeps the digest \(digest), and what it holds gives \(recomputed)"
         }
-        guard inspection.isThorough else { return nil }
+        guard inspection.isThorough, !inspection.mayMix else { return nil }
         do {
             guard
                 let fresh = try ReplayedStore.make(

@@ -128,6 +128,7 @@ extension World {
         _ node: Int, _ store: SQLiteStore, joined commit: Commit
     ) throws(StoreError) -> JoinedState {
         nodes[node].hasTakenState = true
+        if copyCounts.reverts > 0 { nodes[node].mayMix = true }
         recordCommit(node, commit)
         let joined = try JoinedState(store, change: StoreChange(commit))
         for entry in joined.tips { nodes[node].durable.advance(entry.replica, to: entry.tip.next) }

@@ -18,7 +18,8 @@ struct Standstill: CustomStringConvertible {
         case forked
         /// One refuses the other as revoked. One of them never heard of the recovery key, or of the statement that takes that back.
         case revoked
-        /// They hold the same changes and show another state: deletions were forgotten while a device was out.
+        /// They hold the same changes and show another state: deletions were forgotten while a device was out. Or one of them holds another
+        /// history than a peer, and no changes to compare it by.
         case diverged
 
         static func < (left: Word, right: Word) -> Bool { left.rawValue < right.rawValue }
@@ -104,10 +105,11 @@ extension World {
         nodes[node].core?.forkedReplicas.contains { options.forkers.contains($0.device) } ?? false
     }
 
-    /// Returns a member that says so of two that hold two histories and do not know each other.
+    /// Returns a member that says so of two that hold two histories and do not know each other, or have no changes to compare.
     private func forkedBetween(_ left: Int, _ right: Int) -> Int? {
         let areConnected = nodes[left].core?.connectedDevices.contains(nodes[right].device.id) ?? false
-        return areConnected || forged(left) == forged(right) ? nil : memberNodes.first(where: isForked)
+        guard !areConnected || options.reverts != nil && options.states != nil else { return nil }
+        return forged(left) == forged(right) ? nil : memberNodes.first(where: isForked)
     }
 
     private var takesHonestForForked: Bool {
@@ -165,6 +167,9 @@ extension World {
             return (node, .revoked)
         }
         if let node = incompleteBetween(cores) { return (node, .incomplete) }
+        if options.reverts != nil, let node = pair.first(where: { !nodes[$0].diverged.isEmpty }) {
+            return (node, .diverged)
+        }
         guard !readmittedLate.isEmpty, isSame else { return nil }
         return pair.first { nodes[$0].diverged.contains(nodes[left + right - $0].device.id) }.map { ($0, .diverged) }
     }
@@ -174,7 +179,8 @@ extension World {
     /// Looks at the members where they stand: each for itself has to be right, unless it says that it is not.
     mutating func checkStandstill() {
         guard let standstill else { return }
-        for node in memberNodes where !(standstill.words[node]?.contains(.diverged) ?? false) {
+        let saysDiverged = { (node: Int) in standstill.words[node]?.contains(.diverged) ?? false }
+        for node in memberNodes where options.reverts != nil || !saysDiverged(node) {
             inspect(node, isThorough: true)
         }
         checkThieves()

@@ -31,7 +31,6 @@ extension WorldOptions {
         copies = nil
         retention = nil
         blobs = nil
-        states = nil
         restorePercent = 0
         retirements = 0
         // A relay that was found to alter a history is not looked into again: its own history looks the same.
@@ -41,6 +40,7 @@ extension WorldOptions {
         if drawn.isSlow {
             delayMilliseconds = 0...1_000
             acknowledgeMilliseconds = 200
+            widenStateWindow()
         }
         reverts = drawn
     }

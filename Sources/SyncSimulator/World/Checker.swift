@@ -105,6 +105,8 @@ package struct Inspection {
     package let past: WrittenChanges?
     /// Something that it holds came as state.
     package let hasTakenState: Bool
+    /// True if the node may hold the end of one history of a replica behind the beginning of another one: neither ledger nor past, then.
+    package let mayMix: Bool
     package let leftOpen: OpenObjects
     /// Devices without which deletions may have been forgotten.
     package let readmitted: Set<DeviceID>

@@ -41,6 +41,9 @@ struct SimulatedNode {
     var durable = VersionVector()
     /// Something on the disk came as state, now or before it was put back.
     var hasTakenState = false
+    /// True once the node took a state after a machine was put back while it ran: that may hold the end of one of its two histories behind
+    /// the beginning of the other, where neither node could tell (Decisions/24).
+    var mayMix = false
     /// Disks do one thing after the other.
     var diskFreeAt: Int64 = 0
     /// The time at which the store's last answer is delivered.

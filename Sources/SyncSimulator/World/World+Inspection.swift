@@ -1,3 +1,4 @@
+import SyncCore
 import SyncModel
 import SyncStore
 
@@ -12,12 +13,12 @@ extension World {
 
     /// Compares the nodes. Open changes count as held: they show, though other nodes do not know of them.
     mutating func compareNodes() {
-        let up = nodes.filter { !isOutlaw($0.number) }.compactMap { node in
+        let up = nodes.filter { !isOutlaw($0.number) && !mayMix($0.number) }.compactMap { node in
             node.store.flatMap { store in
                 // A node that reports possibly wrong objects is left out; at rest no node may report that.
                 (try? store.logState()).flatMap { state -> ComparedNode? in
                     if state.isIncomplete, restedAt == nil { return nil }
-                    let holds = VersionVector(state.tips.map { .init(replica: $0.replica, next: $0.tip.next) })
+                    let holds = VersionVector(state.tips)
                     return ComparedNode(
                         number: node.number, store: store, holds: holds, heads: state.tips.map(\.tip.head),
                         trust: state.cuts.trust, digest: state.digest)
@@ -28,6 +29,18 @@ extension World {
         check { $0.compared(up, apartFrom: readmitted) }
     }
 
+    /// True if what the node shows may not be what its log says: it took a state after a machine was put back while it ran, or there are
+    /// two histories of a replica still, of which others' work may speak.
+    private func mayMix(_ node: Int) -> Bool {
+        guard options.reverts != nil, options.states != nil else { return false }
+        return nodes[node].mayMix || isForkSeen
+    }
+
+    /// True while a node says that there are two histories of a machine that was put back.
+    private var isForkSeen: Bool {
+        options.reverts != nil && nodes.contains { !($0.core?.forkedReplicas.isEmpty ?? true) }
+    }
+
     /// A copy of the disk is looked at, opened as after a crash: so what was still open is signed, and in the log.
     mutating func inspect(_ node: Int, isThorough: Bool) {
         guard failure == nil, !isOutlaw(node), let store = nodes[node].store else { return }
@@ -36,12 +49,15 @@ extension World {
             if try store.logState().isIncomplete, restedAt == nil { return }
             let copy = isThorough ? try copy(of: node) : store
             let digest = try store.logState().digest
-            let ledger = isThorough ? try ObjectLedger(copy, past: changes) : nil
+            // What its log says is not what it has to show.
+            let mayMix = mayMix(node)
+            let past = mayMix ? nil : changes
+            let ledger = isThorough && !mayMix ? try ObjectLedger(copy, past: past) : nil
             let inspection = Inspection(
                 node: node, store: copy, digest: digest, isThorough: isThorough, isLast: restedAt != nil,
-                ledger: ledger, past: changes,
-                hasTakenState: nodes[node].hasTakenState,
-                leftOpen: changes == nil ? OpenObjects() : ledger?.leftOpen(by: forgettings) ?? OpenObjects(),
+                ledger: ledger, past: past,
+                hasTakenState: nodes[node].hasTakenState, mayMix: mayMix,
+                leftOpen: past == nil ? OpenObjects() : ledger?.leftOpen(by: forgettings) ?? OpenObjects(),
                 readmitted: readmittedLate)
             check { $0.inspected(inspection) }
         } catch {
@@ -55,7 +71,8 @@ extension World {
 
     /// Before anything else happens to the disk.
     mutating func checkWritten(_ node: Int, _ writes: [LocalWrite], _ result: AppendResult) {
-        guard !isOutlaw(node) else { return }
+        // What others knew of one of two histories is read as knowledge of the other.
+        guard !isOutlaw(node), !mayMix(node), !isForkSeen else { return }
         let world = self
         check { $0.written(node: node, writes, result) { try? world.copy(of: node) } }
     }

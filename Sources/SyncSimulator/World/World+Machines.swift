@@ -33,8 +33,7 @@ extension World {
         nodes[node].states = SimulatedStates()
         nodes[node].diverged = []
         if !isOutlaw(node) { check { $0.started(node: node, digest: state.digest) } }
-        nodes[node].durable = VersionVector(
-            state.tips.map { VersionVector.Entry(replica: $0.replica, next: $0.tip.next) })
+        nodes[node].durable = VersionVector(state.tips)
         var membership = Membership(own: device.fact, sinceMilliseconds: 0)
         for addition in state.additions { _ = membership.add(addition) }
         var configuration = CoreConfiguration(
@@ -95,6 +94,8 @@ extension World {
     mutating func step(_ node: Int, _ input: Input) {
         // Moved out and back: a copy of a core costs more than most of its steps.
         guard failure == nil, var core = nodes[node].core.take() else { return }
+        // Until then it speaks of what was durable.
+        if case .takenBack(.done(let history)) = input { nodes[node].durable = VersionVector(history.tips) }
         let effects = core.step(input, at: Tick(nanoseconds: now))
         check(node, core)
         nodes[node].core = consume core
@@ -270,4 +271,9 @@ extension World {
         copyCounts.restores += 1
         putBack(node, backup)
     }
+}
+
+extension VersionVector {
+    /// Creates the vector of a store from the tips of its histories.
+    init(_ tips: [KnownReplica]) { self.init(tips.map { Entry(replica: $0.replica, next: $0.tip.next) }) }
 }

@@ -117,10 +117,8 @@ extension World {
             guard try store.takeBack(other, wallMilliseconds: wall(node)) else { return .takenBack(.nothing) }
             let state = try store.state()
             trace.record(now, node, "takes back what others have otherwise of \(other.replica)")
-            nodes[node].durable = VersionVector(
-                state.tips.map { VersionVector.Entry(replica: $0.replica, next: $0.tip.next) })
             if options.forkers.contains(other.replica.device) {
-                let (device, now) = (nodes[node].device.id, nodes[node].durable)
+                let (device, now) = (nodes[node].device.id, VersionVector(state.tips))
                 check { $0.tookBack(node: node, device: device, now: now) }
             }
             return .takenBack(.done(StoredHistory(state)))
