@@ -26,6 +26,8 @@ package struct SeedRange: Sendable {
         package var copies = CopyCounts()
         /// The seeds whose worlds do not come to rest, with what members say there.
         package var standstills: [(seed: UInt64, words: String)] = []
+        /// The number of those that `WorldKind.standstillsBesideStatesPercent` is about.
+        package var standstillsBesideStates = 0
         /// Over the digests of all seeds in their order.
         package var digest = ""
         /// Over those of the first `firstCount`, for another process to compare with.
@@ -63,7 +65,11 @@ package struct SeedRange: Sendable {
             }
             outcome.simulatedNanoseconds += run.simulatedNanoseconds
             outcome.copies += run.copies
-            if let words = run.standstill { outcome.standstills.append((run.seed, words)) }
+            if let words = run.standstill {
+                outcome.standstills.append((run.seed, words))
+                let exchangesState = WorldOptions(seed: run.seed, kind: kind).states != nil
+                if kind.standstillsBesideStatesPercent > 0, exchangesState { outcome.standstillsBesideStates += 1 }
+            }
             outcome.slowestHealNanoseconds = max(outcome.slowestHealNanoseconds, run.healNanoseconds ?? 0)
             hasher.update(data: Array(run.digest.utf8))
             if index + 1 == Self.firstCount { outcome.digestOfFirst = digest(hasher) }

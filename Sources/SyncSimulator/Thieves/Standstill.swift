@@ -42,6 +42,9 @@ extension World {
     /// True if the world may end so.
     var mayStandStill: Bool { options.thieves != nil || options.reverts != nil }
 
+    /// True if machines are put back while they run, and nodes exchange states.
+    var isMixing: Bool { options.reverts != nil && options.states != nil }
+
     /// Ends the world here, if members have a reason not to come to rest.
     ///
     /// - Parameter isLate: true if time is up; false up to `stillNanoseconds` before.
@@ -108,7 +111,7 @@ extension World {
     /// Returns a member that says so of two that hold two histories and do not know each other, or have no changes to compare.
     private func forkedBetween(_ left: Int, _ right: Int) -> Int? {
         let areConnected = nodes[left].core?.connectedDevices.contains(nodes[right].device.id) ?? false
-        guard !areConnected || options.reverts != nil && options.states != nil else { return nil }
+        guard !areConnected || isMixing else { return nil }
         return forged(left) == forged(right) ? nil : memberNodes.first(where: isForked)
     }
 
@@ -167,9 +170,7 @@ extension World {
             return (node, .revoked)
         }
         if let node = incompleteBetween(cores) { return (node, .incomplete) }
-        if options.reverts != nil, let node = pair.first(where: { !nodes[$0].diverged.isEmpty }) {
-            return (node, .diverged)
-        }
+        if isMixing, let node = pair.first(where: { !nodes[$0].diverged.isEmpty }) { return (node, .diverged) }
         guard !readmittedLate.isEmpty, isSame else { return nil }
         return pair.first { nodes[$0].diverged.contains(nodes[left + right - $0].device.id) }.map { ($0, .diverged) }
     }
@@ -180,7 +181,7 @@ extension World {
     mutating func checkStandstill() {
         guard let standstill else { return }
         let saysDiverged = { (node: Int) in standstill.words[node]?.contains(.diverged) ?? false }
-        for node in memberNodes where options.reverts != nil || !saysDiverged(node) {
+        for node in memberNodes where isMixing || !saysDiverged(node) {
             inspect(node, isThorough: true)
         }
         checkThieves()

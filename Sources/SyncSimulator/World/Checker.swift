@@ -129,6 +129,8 @@ package struct WorldEnding: Sendable {
     package var nodes: [Node]
     /// Simulated time from the heal until all were in step; nil if they never were.
     package var healedAfterNanoseconds: Int64?
+    /// True where nodes that hold two histories as states ask each other for changes that none has.
+    package var isAsking = false
 
     package struct Node: Sendable {
         package var number: Int

@@ -32,13 +32,8 @@ extension World {
     /// True if what the node shows may not be what its log says: it took a state after a machine was put back while it ran, or there are
     /// two histories of a replica still, of which others' work may speak.
     private func mayMix(_ node: Int) -> Bool {
-        guard options.reverts != nil, options.states != nil else { return false }
-        return nodes[node].mayMix || isForkSeen
-    }
-
-    /// True while a node says that there are two histories of a machine that was put back.
-    private var isForkSeen: Bool {
-        options.reverts != nil && nodes.contains { !($0.core?.forkedReplicas.isEmpty ?? true) }
+        guard isMixing else { return false }
+        return nodes[node].mayMix || nodes.contains { !($0.core?.forkedReplicas.isEmpty ?? true) }
     }
 
     /// A copy of the disk is looked at, opened as after a crash: so what was still open is signed, and in the log.
@@ -71,8 +66,7 @@ extension World {
 
     /// Before anything else happens to the disk.
     mutating func checkWritten(_ node: Int, _ writes: [LocalWrite], _ result: AppendResult) {
-        // What others knew of one of two histories is read as knowledge of the other.
-        guard !isOutlaw(node), !mayMix(node), !isForkSeen else { return }
+        guard !isOutlaw(node), !mayMix(node) else { return }
         let world = self
         check { $0.written(node: node, writes, result) { try? world.copy(of: node) } }
     }

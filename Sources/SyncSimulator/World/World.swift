@@ -306,7 +306,8 @@ struct World {
                     isInStep: node.core?.isInStepWithConnected ?? false,
                     connected: node.core?.connectedDevices.count ?? 0,
                     bufferedBytes: node.core?.load.bufferedBytes ?? 0)
-            }, healedAfterNanoseconds: restedAt.flatMap { rest in healedAt.map { rest - $0 } })
+            }, healedAfterNanoseconds: restedAt.flatMap { rest in healedAt.map { rest - $0 } },
+            isAsking: standstill != nil && isMixing)
     }
 }
 

@@ -7,15 +7,9 @@ import Testing
 /// A machine is put back while it runs. One node holds what it had written before, and lacks so much of what was written since that it is
 /// offered a state in which the other history of that machine is longer (Decisions/24).
 @Suite struct HeldAloneTests {
-    private static var offeringSoon: CoreConfiguration.Bounds {
-        var bounds = CoreConfiguration.Bounds()
-        (bounds.stateOfferOperations, bounds.stateOfferBytes, bounds.stateOfferFactor) = (8, 1, 1)
-        return bounds
-    }
-
     /// Node 0 is put back, 1 holds its first history alone, and 2 its second.
     private func parted() throws -> Mesh {
-        var mesh = try Mesh(3, bounds: Self.offeringSoon) { $0.exchangesState = true }
+        var mesh = try Mesh(3, bounds: Mesh.offeringSoon) { $0.exchangesState = true }
         for other in 1..<3 { try mesh.pair(0, other) }
         mesh.connect(1, 2)
         mesh.pass(seconds: 200)
@@ -67,7 +61,7 @@ import Testing
 
     /// Node 2 takes the second history as state from node 0 itself, which takes it back once it meets node 1.
     @Test func `a node that took a history as state says so once it was taken back`() throws {
-        var mesh = try Mesh(4, bounds: Self.offeringSoon) { $0.exchangesState = true }
+        var mesh = try Mesh(4, bounds: Mesh.offeringSoon) { $0.exchangesState = true }
         for other in 1..<4 { try mesh.pair(0, other) }
         mesh.connect(1, 2)
         mesh.pass(seconds: 200)

@@ -6,17 +6,11 @@ import Testing
 
 /// A machine is put back while it runs, and nodes that hold its two histories exchange states: none is put together of both (Decisions/24).
 @Suite struct MixedStateTests {
-    private static var offeringSoon: CoreConfiguration.Bounds {
-        var bounds = CoreConfiguration.Bounds()
-        (bounds.stateOfferOperations, bounds.stateOfferBytes, bounds.stateOfferFactor) = (8, 1, 1)
-        return bounds
-    }
-
     /// Node 0 is put back, 1 holds its first history, and 2 its second. Node 3 is away from the beginning.
     ///
     /// - Parameter lengths: of the two histories behind what they share, in events.
     private func parted(_ lengths: (first: Int, second: Int)) throws -> Mesh {
-        var mesh = try Mesh(4, bounds: Self.offeringSoon) { $0.exchangesState = true }
+        var mesh = try Mesh(4, bounds: Mesh.offeringSoon) { $0.exchangesState = true }
         for other in 1..<4 { try mesh.pair(0, other) }
         mesh.connect(1, 2)
         mesh.pass(seconds: 200)

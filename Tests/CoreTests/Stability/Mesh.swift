@@ -117,6 +117,13 @@ struct Mesh {
 
     // MARK: What happens
 
+    /// Bounds with which a state is offered for a handful of operations.
+    static var offeringSoon: CoreConfiguration.Bounds {
+        var bounds = CoreConfiguration.Bounds()
+        (bounds.stateOfferOperations, bounds.stateOfferBytes, bounds.stateOfferFactor) = (8, 1, 1)
+        return bounds
+    }
+
     /// Both make each other members, and connect.
     mutating func pair(_ left: Int, _ right: Int) throws {
         for (node, other) in [(left, right), (right, left)] where !recorded.contains(node) {
