@@ -171,7 +171,8 @@ extension World {
         }
         if let node = incompleteBetween(cores) { return (node, .incomplete) }
         if isMixing, let node = pair.first(where: { !nodes[$0].diverged.isEmpty }) { return (node, .diverged) }
-        guard !readmittedLate.isEmpty, isSame else { return nil }
+        // A machine that settled its history says so of who keeps the other, whatever else that one holds.
+        guard options.reverts != nil || !readmittedLate.isEmpty && isSame else { return nil }
         return pair.first { nodes[$0].diverged.contains(nodes[left + right - $0].device.id) }.map { ($0, .diverged) }
     }
 
